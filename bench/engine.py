@@ -100,6 +100,7 @@ class Program:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the cases, prints a table and writes bench.json; returns 1 if a bar is missed.
+
     Without ns-2 only our own cost is measured, and no bar can be missed.
     """
     options = make_parser(__doc__, ROUNDS, "bench.json").parse_args(arguments)
@@ -131,6 +132,7 @@ def make_parser(document: str | None, rounds: int, output: str) -> argparse.Argu
 
 def measure(case: Case, binary: Path, rounds: int, *, with_ns2: bool) -> tuple[Program, Program | None]:
     """Runs all rounds of one case, with the two simulators alternating.
+
     Without `with_ns2` the second result is None. Ends the program if a run fails.
     """
     ours, theirs = Program(), Program()
@@ -145,6 +147,7 @@ def measure(case: Case, binary: Path, rounds: int, *, with_ns2: bool) -> tuple[P
 
 def run_ours(command: list[str]) -> Run:
     """Runs mousehole-bench once and parses the line of JSON that it prints.
+
     Ends the program if it fails.
     """
     cpu_s, rss, output = run_child(command)
@@ -155,6 +158,7 @@ def run_ours(command: list[str]) -> Run:
 
 def run_ns2(command: list[str]) -> Run:
     """Runs ns once and parses the words of the form name=number that its scripts print.
+
     Ends the program if it fails.
     """
     cpu_s, rss, output = run_child(command)
@@ -164,6 +168,7 @@ def run_ns2(command: list[str]) -> Run:
 
 def run_child(command: list[str]) -> tuple[float, int, str]:
     """Runs a child in a scratch directory.
+
     Returns CPU seconds, peak resident bytes and output. Ends the program with a message if it fails.
     """
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile("w+") as output:

@@ -62,6 +62,7 @@ class Counts:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Counts the instructions, then compares them with the record or renews it; returns the exit status.
+
     It is 1 if a case rose beyond the bar, 2 if there is no record. Without valgrind it is 0, but 2 if CI
     is set.
     """
@@ -93,6 +94,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def read_compiler() -> str:
     """Returns the version of the Rust compiler in use, without its name.
+
     Raises `OSError` or `CalledProcessError` without a compiler.
     """
     done = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True, cwd=ROOT)
@@ -108,6 +110,7 @@ def count_all(binary: Path) -> dict[str, int]:
 
 def count_instructions(command: Sequence[str]) -> int:
     """Returns the instructions of one run.
+
     Ends the program if it fails.
 
     The environment is nearly empty, since the loader reads it, which costs instructions.
@@ -129,6 +132,7 @@ def parse_record(text: str) -> Counts:
 
 def compare(now: Counts, then: Counts) -> Iterator[str]:
     """Prints one line per case and yields a line for each rise beyond the bar.
+
     Where the record has other cases, it yields only a line that says so.
     """
     bar = BAR if now.rustc == then.rustc else BAR_OTHER_COMPILER

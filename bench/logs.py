@@ -46,6 +46,7 @@ class Cost:
 
 def generate_lines(rows: int) -> Iterator[str]:
     """Yields the lines of a log: nine tenths TCP, some DNS and QUIC, and rows without payload.
+
     The draws have a fixed seed.
     """
     yield "#separator \\x09\n#unset_field\t-\n#path\tconn\n#fields\t" + FIELDS + "\n"
@@ -84,6 +85,7 @@ def generate_lines(rows: int) -> Iterator[str]:
 
 def measure_cost(program: str, file: Path) -> Cost:
     """Runs a Python program with the file as its argument and returns its cost.
+
     Ends the program if it fails.
     """
     with subprocess.Popen(
@@ -100,6 +102,7 @@ def measure_cost(program: str, file: Path) -> Cost:
 
 def main(arguments: list[str]) -> None:
     """Prints the cost of both readers beyond that of starting Python with their packages.
+
     Writes the log into a temporary folder.
     """
     rows = int(arguments[0]) if arguments else 5_000_000

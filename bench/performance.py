@@ -132,6 +132,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def describe_machine() -> str:
     """Returns the processor, kernel, compiler and load of this machine, as text.
+
     Raises `OSError` or `CalledProcessError` without a Rust compiler.
     """
     found = re.search(r"^model name\s*: (.*)$", read_or_empty("/proc/cpuinfo"), re.MULTILINE)
@@ -155,6 +156,7 @@ def read_or_empty(path: str) -> str:
 
 def measure_costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) -> str:
     """Measures the cases alternately.
+
     Returns a section with the table of their costs. Ends the program if a run fails.
     """
     measured = [Measured(case) for case in cases]
@@ -171,6 +173,7 @@ def measure_costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) 
 
 def measure_threads(binary: Path, rounds: int) -> str:
     """Returns a section: packets per second of 1, 2, 4 … concurrent threads with one replication each.
+
     Ends the program if a run fails.
     """
     counts = list_thread_counts(os.cpu_count() or 1)
@@ -206,6 +209,7 @@ def list_thread_counts(cores: int) -> list[int]:
 
 def measure_memory(binary: Path) -> str:
     """Returns a section: peak resident memory by live connections, and the increment for each further one.
+
     Ends the program if a run fails.
     """
     runs = {}

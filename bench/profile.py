@@ -39,6 +39,7 @@ PARTS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Profiles one case and prints its parts, in instructions per data packet.
+
     Returns 0; ends the program if a run fails.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -59,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def profile(command: Sequence[str]) -> tuple[Counter[str], int]:
     """Runs a command under callgrind.
+
     Returns its instructions by source file, and its data packets. Ends the program if it fails.
     """
     with tempfile.NamedTemporaryFile("r", suffix=".callgrind") as output:

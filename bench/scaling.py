@@ -67,6 +67,7 @@ def main() -> int:
 
 def measure(duration: str, workers: int) -> str:
     """Measures the sweep, with runs of this length, on one worker, two, and so on.
+
     Returns its table. Starts and ends a scheduler and workers for each number.
     """
     options = {**SWEEP["options"], "duration": duration}
@@ -112,6 +113,7 @@ def write_table(timed: list[Timed], rows: int, rate: float) -> str:
 
 def _measure_workers(prepared: Prepared, folder: Path, count: int) -> tuple[float, float]:
     """Returns the time of the sweep on `count` Dask workers, s, and the rate of empty runs, per second.
+
     `folder` must not exist. The scheduler and its workers have ended then.
     """
     folder.mkdir()
@@ -136,6 +138,7 @@ def _measure_workers(prepared: Prepared, folder: Path, count: int) -> tuple[floa
 
 def _time_sweep(prepared: Prepared, backend: Backend) -> float:
     """Returns the time of all rows of a sweep, s.
+
     Traffic is read before. Raises `RuntimeError` if a row is missing.
     """
     jobs: list[tuple[tuple[int, int, int], Job[Any]]] = []

@@ -48,6 +48,7 @@ class Spread:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Counts and measures, prints a table and writes JSON to the folder of bench.json.
+
     Returns 1 if a scheme exceeds its bar.
     """
     options = parse_arguments(arguments)
@@ -86,6 +87,7 @@ def put_droptail_first(schemes: Sequence[str]) -> list[str]:
 
 def count_all(binary: Path, schemes: Sequence[str]) -> dict[str, dict[str, float]]:
     """Returns the instructions per packet by case and scheme; empty if valgrind is not installed.
+
     Ends the program if a run fails.
     """
     if not shutil.which("valgrind"):
@@ -98,6 +100,7 @@ def count_all(binary: Path, schemes: Sequence[str]) -> dict[str, dict[str, float
 
 def count_per_packet(binary: Path, case: str, scheme: str) -> float:
     """Returns the instructions per packet between the short and the long run.
+
     Ends the program if a run fails.
     """
     commands = [[str(binary), "scheme", case, str(seconds), scheme] for seconds in COUNTED[case]]
@@ -126,6 +129,7 @@ def measure_cost(binary: Path, case: str, scheme: str) -> float:
 
 def relate_to_droptail(counts: Mapping[str, float]) -> dict[str, float]:
     """Returns the ratio of each scheme's instructions to drop-tail's.
+
     Raises `KeyError` without drop-tail.
     """
     return {scheme: count / counts["droptail"] for scheme, count in counts.items()}
@@ -133,6 +137,7 @@ def relate_to_droptail(counts: Mapping[str, float]) -> dict[str, float]:
 
 def compute_ratios(costs: Mapping[str, Sequence[float]]) -> dict[str, Spread]:
     """Returns the ratio of each scheme's time to drop-tail's in the same round, over the rounds.
+
     Raises `KeyError` without drop-tail.
     """
     base = costs["droptail"]

@@ -48,6 +48,7 @@ class Cost:
 
     def verdict_s(self) -> float:
         """Returns the CPU seconds of a verdict whose interval has the half-width `HALF_WIDTH`.
+
         There is at least one verdict.
         """
         mean_square = statistics.fmean(one**2 for one in self.half_widths)
@@ -56,6 +57,7 @@ class Cost:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures every case in rounds and prints a table; returns 0.
+
     Raises `CalledProcessError` if a command fails.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -91,6 +93,7 @@ def list_half_widths(document: dict[str, Any]) -> list[float]:
 
 def format_row(case: str, costs: Sequence[Cost]) -> str:
     """Returns a line of the table: medians of the rounds, of the last column with its range.
+
     There is at least one round, with an interval.
     """
     cpu_s, wall_s = (

@@ -32,6 +32,7 @@ SHARED = "--seeds 3 --jobs 1 --schemes droptail,sfd,fq-codel,cake,excess-cake"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Times all cases; returns 1 if a case gave different results under the two wheels.
+
     The wheels are unpacked into a temporary folder.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -68,6 +69,7 @@ def play(case: str, sites: Sequence[Path], is_even: bool) -> tuple[list[float], 
 
 def compare(case: str, site: Path) -> tuple[float, Any]:
     """Returns the CPU seconds of a comparison, and its document without the build's name.
+
     Raises `CalledProcessError` if it fails.
     """
     before = read_used_s()

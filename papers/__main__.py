@@ -14,6 +14,7 @@ from papers.runs import Options, default_cache
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the wanted items and prints one line of JSON for each part; returns 0, whatever came out.
+
     Figures are written into the folder `--pictures`. Raises `MouseholeError` for an unknown name,
     `SystemExit` for an unknown option.
     """

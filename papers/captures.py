@@ -15,6 +15,7 @@ from papers.definition import Json
 
 def capture_design(scenario: Json) -> Design:
     """Returns the design of intervals over replications of a scenario, by the rule of `compare`.
+
     Reads the files once per scenario. Raises `MouseholeError` for a scenario that the engine refuses.
 
     Only file traffic that is overlaid to meet a load needs an allowance; a model draws anew in each
@@ -29,6 +30,7 @@ def capture_design(scenario: Json) -> Design:
 @cache
 def _read_design(scenario: str) -> Design:
     """Returns the design for the files of a scenario, given as JSON; all schemes meet the same traffic.
+
     The file is read once per scenario and process.
     """
     whole = fill_in(json.loads(scenario))

@@ -18,6 +18,7 @@ from papers.runs import Options, default_cache
 
 def list_papers() -> str:
     """Returns a line of text for each paper, with the items that it offers.
+
     Reads and checks each definition; raises `MouseholeError` for a faulty one.
     """
     return "\n".join(f"{name:8} {paper.find_paper(name).list_items()}" for name in paper.list_names())
@@ -51,6 +52,7 @@ def run(
     markdown: bool = False,
 ) -> int:
     """Runs a paper, or one item of it, and prints what comes out; returns 0 whatever that is.
+
     Figures are written into the current folder. Raises `MouseholeError` for an unknown paper, item or
     reading and for a file that cannot be written, `Stopped` on Ctrl-C.
 
@@ -90,6 +92,7 @@ def run(
 
 def write_html(papers: Sequence[Paper], folder: Path, options: Options, *, details: bool = False) -> Path:
     """Runs all items of the papers and writes `index.html` into the folder.
+
     Returns its path. Makes the folder; an older page is replaced. Raises `MouseholeError` for a file that
     cannot be written.
     """

@@ -118,6 +118,7 @@ class Trial:
 
     def merge_changes(self, cell: Cell) -> Json:
         """Returns the trial's changes to the scenario of a cell; none if it does not apply to the cell.
+
         `cell` has the labels by axis.
         """
         if not self.only.items() <= cell.items():
@@ -150,6 +151,7 @@ class Open:
 
     def select_trials(self, claim: Claim) -> tuple[Trial, ...]:
         """Returns the trials that apply to this claim.
+
         Empty for a claim that was not fitted to and that `claims` does not match.
         """
         if not self.was_fitted_to(claim) and not _matches(self.claims, claim):
@@ -328,6 +330,7 @@ class Definition:
 
     def list_cells(self, value: Value, grid: str, labels: Cell) -> list[Labels]:
         """Returns the cells that a value needs; `labels` are those of the table row or of `each`.
+
         The cell `of` is the first. Raises `MouseholeError` as `find_cell` does.
         """
         others = [*([value.against] if value.against is not None else []), *value.also]
@@ -346,6 +349,7 @@ class Definition:
 
 def read_toml(path: Path) -> Json:
     """Reads a TOML file; raises `MouseholeError` with the file and the line if it is invalid.
+
     `OSError` passes.
     """
     try:
@@ -408,6 +412,7 @@ class _Reader:
 
     def _axis(self, name: str, table: Json) -> dict[str, Json]:
         """Returns for each label its changes to a scenario.
+
         Raises `MouseholeError` for a label whose value is no table.
 
         `path` and `values` are a short form for one key with several values.
@@ -510,6 +515,7 @@ class _Reader:
 
     def _table(self, table: Json, grids: Mapping[str, Grid]) -> TableItem:
         """Returns a table; raises `MouseholeError` for an unknown grid, row, column or key.
+
         The cells of a table without a grid are not checked.
         """
         where = f"table {table.get('number', '?')}"
@@ -578,6 +584,7 @@ class _Reader:
 
     def _make(self, kind: type[T], table: Json, where: str) -> T:
         """Returns a dataclass from a table whose keys are its fields; lists become tuples.
+
         Raises `MouseholeError` for an unknown or a missing key; types of values are not checked.
         """
         known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
@@ -620,6 +627,7 @@ def merge_changes(trials: Iterable[Trial], cell: Labels) -> Json:
 
 def _matches(entries: Iterable[str], claim: Claim) -> bool:
     """Returns whether an entry is the claim's id, or a pattern that fits its id and part.
+
     A pattern is of `fnmatch`, with respect to case.
     """
     return any(entry == claim.id or fnmatchcase(claim.name, entry) for entry in entries)

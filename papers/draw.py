@@ -38,6 +38,7 @@ class Curve:
 
 def draw(item: FigureItem, panels: Sequence[tuple[Panel, Sequence[Curve]]], picture: Path) -> None:
     """Draws all panels next to each other and writes the picture.
+
     Makes the folder. The format is that of the picture's suffix.
 
     Raises `MouseholeError` if a panel has fewer curves than the figure has names.
@@ -108,6 +109,7 @@ def _make_layers(panel: Panel, data: Sequence[list[Datum]], x: Any, y: Any, seri
 
 def _list_points(panel: Panel, curve: Curve, scale: float) -> list[Datum]:
     """Returns the points of a curve with finite means; of a distribution, values lie on the abscissa.
+
     Numbers are multiplied by `scale`; ends of intervals that are not finite are None.
     """
     data = []

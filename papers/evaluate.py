@@ -79,6 +79,7 @@ class Published:
 
     def find(self, key: str, labels: Cell) -> Any:
         """Returns the entry at the dotted key, and notes it as read; None if there is none.
+
         `{axis}` in the key stands for the label of that axis; a label may itself have dots. Raises
         `KeyError` for an axis that `labels` lacks.
         """
@@ -148,6 +149,7 @@ class Evaluator:
 
     def estimate(self, value: Value, grid: str, labels: Cell, comparisons: float = 1.0) -> Estimate:
         """Returns a value's mean over the replications with its interval, by the statistics of `compare`.
+
         Raises as `values` does.
 
         A relative change is the geometric mean of the replications' ratios, less one. The interval
@@ -171,6 +173,7 @@ class Evaluator:
 
     def _replications(self, request: Request) -> Sequence[Measured]:
         """Returns the measurements of a request in the replications of this look.
+
         Runs what has not been run.
         """
         if self.looked is None:
@@ -190,6 +193,7 @@ class Evaluator:
 
     def judge(self, claim: Claim) -> Judged:
         """Returns the claim with its judgements, after running what has not been run.
+
         Where its data is not on this machine, its one judgement is `NOT_RUN`, with the reason as label. A
         claim that is lost has none.
         """
@@ -213,6 +217,7 @@ class Evaluator:
 
     def with_reading(self, reading: Reading) -> "Evaluator":
         """Returns an evaluator of the whole paper under a reading.
+
         It has the trials of the reading in place of its own.
         """
         return replace(self, reading=reading, trials=self.definition.list_trials(reading))
@@ -272,6 +277,7 @@ class Evaluator:
 
     def _compute_value(self, value: Value, cells: Sequence[Measured]) -> Any:
         """Returns a value from the measurements of its cells in one replication.
+
         Raises `MouseholeError` for a value that is neither measured nor a function.
         """
         function = self._functions.get(value.value)
@@ -294,6 +300,7 @@ class Evaluator:
 
     def _judge_cells(self, claim: Claim, labels: Mapping[str, str]) -> Iterator[Check]:
         """Yields the judgements of a claim for one combination of labels.
+
         Raises `MouseholeError` for a published number that is missing, and as `values` does.
         """
         name = ", ".join(labels.values())
@@ -322,6 +329,7 @@ class Evaluator:
 
     def _find_published(self, claim: Claim, labels: Cell) -> tuple[float, float] | None:
         """Returns the published range of a claim, or None if it has none.
+
         Raises `MouseholeError` for a key that published.toml lacks.
         """
         given = claim.published
@@ -338,6 +346,7 @@ class Evaluator:
 
 def list_ends(value: Any) -> tuple[float, float]:
     """Returns both ends of a published range; they are equal for a single number.
+
     Raises `ValueError` or `TypeError` for anything but a number and a pair.
     """
     if isinstance(value, int | float):
@@ -372,6 +381,7 @@ def choose_band(claim: Claim, published: tuple[float, float] | None) -> tuple[fl
 
 def fill_labels(args: Json, cell: Cell) -> Json:
     """Returns the arguments with `{axis}` in text replaced by the cell's label.
+
     Raises `KeyError` for an axis that the cell lacks.
     """
     return {name: one.format_map(cell) if isinstance(one, str) else one for name, one in args.items()}

@@ -52,6 +52,7 @@ def judge_band(
     values: ArrayLike, least: float, most: float, unclear: Word, inside: Word, design: Design = PLAIN
 ) -> Judgement:
     """Judges whether the expectation of the values lies between `least` and `most`.
+
     With too few values for an interval the word is None.
 
     `unclear` is the word for an interval that crosses an end of the band, `inside` for one within
@@ -75,6 +76,7 @@ def judge_band(
 
 def judge_exact(value: float, least: float, most: float) -> Judgement:
     """Judges a number that involves no chance; it needs no replications.
+
     The ends of the band are inside.
     """
     word = Word.AGREES if least <= value <= most else Word.DIFFERS
@@ -83,6 +85,7 @@ def judge_exact(value: float, least: float, most: float) -> Judgement:
 
 def judge_order(steps: Sequence[ArrayLike], design: Design = PLAIN) -> list[Judgement]:
     """Judges each difference between two neighbours in an order, which should be positive.
+
     A step without an interval has no word.
     """
     return [judge_band(values, 0.0, inf, Word.UNDECIDED, Word.AGREES, design) for values in steps]
@@ -90,6 +93,7 @@ def judge_order(steps: Sequence[ArrayLike], design: Design = PLAIN) -> list[Judg
 
 def find_worst(words: Sequence[Word | None]) -> Word | None:
     """Returns the worst of several words; None if there is none or one of them is None.
+
     The order is that of `Word`.
     """
     if not words or None in words:

@@ -41,6 +41,7 @@ class Study:
 
     def __init__(self, name: str, *, seeds: int = 5, reading: str = TAKEN, **length: str) -> None:
         """Takes the paper's name, its replications and a reading.
+
         `length` has `warmup` and `duration`, as a scenario has them; without, runs are as long as
         `--quick`. Nothing is run. Raises `MouseholeError` for an unknown paper.
         """
@@ -54,18 +55,21 @@ class Study:
 
     def claim(self, number: str) -> Items:
         """Returns the judged claims with this id.
+
         Runs what is not in the cache. Raises `MouseholeError` for an unknown id.
         """
         return self._items(self._paper.reproduce(paper.Wanted(claim=number), self._options))
 
     def table(self, number: str) -> Items:
         """Returns a table with the published numbers and ours.
+
         Runs what is not in the cache. Raises `MouseholeError` for an unknown number.
         """
         return self._items(self._paper.reproduce(paper.Wanted(table=number), self._options))
 
     def figure(self, number: str) -> Drawing:
         """Returns a figure as a drawing.
+
         Runs what is not in the cache. Raises `MouseholeError` for an unknown number, `StopIteration` if
         its data is not on this machine.
         """
@@ -76,6 +80,7 @@ class Study:
 
     def turned(self, name: str, knob: str, values: Mapping[str, Json]) -> Items:
         """Returns a claim under each value of a parameter.
+
         Runs what is not in the cache. Raises `StopIteration` for an unknown claim.
 
         `name` is the claim's id, with that of its part if it has one. `values` maps labels to
@@ -92,6 +97,7 @@ class Study:
 
 def shorten(definition: Definition, warmup: str, duration: str) -> Definition:
     """Returns a paper whose quick runs have this length in all grids.
+
     Grids lose their own numbers of replications. The paper given stays as it is.
     """
     length = {"warmup": warmup, "duration": duration}

@@ -29,6 +29,7 @@ def write_text() -> str:
 
 def make_sfd_figure() -> dict[str, Any]:
     """Returns figure 7 of SFD, with its threshold as the parameter that the user sets.
+
     Nothing is run. Points are pairs of bytes and seconds.
     """
     paper = Paper("sfd")
@@ -53,6 +54,7 @@ def make_sfd_figure() -> dict[str, Any]:
 
 def make_rio_ps_figure() -> dict[str, Any]:
     """Returns figure 7 of RIO-PS, with its threshold as the parameter that the user sets.
+
     Nothing is run. Ranges have their ends in bytes and the published share.
     """
     paper = Paper("rio-ps")

@@ -88,6 +88,7 @@ def list_names() -> list[str]:
 
 def find_paper(name: str) -> "Paper":
     """Returns the paper of this name; raises `MouseholeError` with the known names if there is none.
+
     Its definition is read later.
     """
     if name not in list_names():
@@ -118,6 +119,7 @@ class Paper:
 
     def evaluator(self, options: Options) -> Evaluator:
         """Returns an evaluator of the paper's items, without any runs yet.
+
         Raises `MouseholeError` for a faulty definition and for an unknown reading.
         """
         measures, quantities = self.modules()
@@ -127,6 +129,7 @@ class Paper:
 
     def list_items(self) -> str:
         """Returns the items of the paper as text, such as `table 3, 4; figure 6; claim S1 to S25`.
+
         Reads the definition; raises `MouseholeError` for a faulty one.
         """
         definition = self.definition
@@ -141,6 +144,7 @@ class Paper:
 
     def reproduce(self, wanted: Wanted, options: Options) -> Iterator[Part]:
         """Runs the wanted items and yields their parts; all claims if none is wanted.
+
         Claims, tables and figures whose data is not on this machine say so instead of raising. Figures are
         written to `wanted.pictures`. Raises `MouseholeError` for an unknown item.
         """
@@ -217,6 +221,7 @@ class Paper:
 
     def _make_log_table(self, log: Path) -> TableItem:
         """Returns the table of pages computed from this log instead of the paper's.
+
         Raises `MouseholeError` for a log that cannot be opened, and for a paper without such a table.
         """
         for table in self.definition.tables:
@@ -257,6 +262,7 @@ class Paper:
 
     def _draw_figure(self, evaluator: Evaluator, item: FigureItem, wanted: Wanted) -> Picture:
         """Draws a figure to a file; returns a picture without a file if its data is not on this machine.
+
         Raises `MouseholeError` if a curve is missing or the file cannot be written.
         """
         from papers import draw  # loads Altair
@@ -274,6 +280,7 @@ class Paper:
 
     def _judge_parts(self, evaluator: Evaluator, claims: Sequence[Claim], tried: bool) -> Iterator[Part]:
         """Yields the judged claims, with their trials if `tried`, and a summary of several.
+
         Runs what has not been run.
         """
         judged = judge_claims(evaluator, claims)
@@ -288,6 +295,7 @@ class Paper:
 
     def _compare_readings(self, evaluator: Evaluator, claims: Sequence[Claim]) -> Iterator[Part]:
         """Yields the table of claims by reading, and the readings' scores.
+
         Runs what has not been run under any of them.
         """
         under = [(one, evaluator.with_reading(one)) for one in self.definition.readings]
@@ -302,6 +310,7 @@ class Paper:
 
 def judge_claims(evaluator: Evaluator, claims: Sequence[Claim]) -> list[Judged]:
     """Judges the claims. With `settle`, it doubles the replications of those whose word is open.
+
     Runs what has not been run. The number of replications stays within `settle`, except for a first look
     that has more.
 
@@ -345,6 +354,7 @@ def write_summary(parts: Sequence[ClaimPart], settle: int | None) -> str:
 
 def make_claim_parts(paper: str, judged: Sequence[Judged], *, adjusted: bool) -> list[ClaimPart]:
     """Returns the claims as parts; if `adjusted`, p-values are by Holm's procedure over all of them.
+
     p-values that are NaN stay so. `adjusted` is set for all claims of a paper: over fewer, a p-value would
     depend on the choice of claims.
     """
@@ -408,6 +418,7 @@ def write_bound(claim: Claim) -> str:
 
 def make_trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
     """Yields the claim under each value of an open parameter that was tried on it.
+
     Runs what has not been run, as they are asked for.
     """
     for one, trial in evaluator.select_trials(claim):
@@ -416,6 +427,7 @@ def make_trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
 
 def run_judgements(evaluator: Evaluator, claim: Claim) -> list[Line]:
     """Runs all cells that a claim needs.
+
     Returns its judgements. Raises `NotAvailableError` if its data is not on this machine.
     """
     evaluator.runs.run(evaluator.list_claim_requests(claim))
@@ -424,6 +436,7 @@ def run_judgements(evaluator: Evaluator, claim: Claim) -> list[Line]:
 
 def make_table(evaluator: Evaluator, table: TableItem) -> Table:
     """Returns a table, where each column of ours follows the published one if there is any.
+
     Runs what has not been run.
 
     A cell whose data is not on this machine is not run; the note below the table says why.
@@ -467,6 +480,7 @@ def make_curve(
     evaluator: Evaluator, item: FigureItem, panel: Panel, name: str
 ) -> tuple[str, list[float], list[Estimate], list[tuple[float, float]], list[float]]:
     """Returns name, abscissae, estimates, published points and second values of one curve.
+
     Of a distribution the abscissae are shares, from 0. Runs what has not been run; raises
     `NotAvailableError` for data that is not on this machine.
     """
@@ -508,6 +522,7 @@ def list_published_points(
     evaluator: Evaluator, panel: Panel, name: str, points: Sequence[dict[str, str]]
 ) -> list[tuple[float, float]]:
     """Returns the published points of one curve, given the labels of each of our points.
+
     Empty if nothing is published; a range gives a point for each end.
     """
     key, found = panel.published, evaluator.published.find
@@ -548,6 +563,7 @@ def list_sections(claim: Claim) -> list[str]:
 
 def to_arabic(number: str) -> str:
     """Returns a lower-case Roman number up to 39 in Arabic figures, and other text unchanged.
+
     An empty text counts as other text.
     """
     if not re.fullmatch(r"x{0,3}(ix|iv|v?i{0,3})", number) or not number:

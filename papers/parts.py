@@ -136,6 +136,7 @@ def format_word(word: Word | None) -> str:
 
 def _to_plain(value: object) -> object:
     """Returns a value for JSON: paths become text, numbers that are not finite become None.
+
     Other values stay as they are.
     """
     match value:

@@ -62,6 +62,7 @@ class Score:
     @property
     def error_text(self) -> str:
         """The root mean square of our numbers' log-ratios to the published ones, as a factor in text.
+
         A dash if there are none.
         """
         if not self.log_errors:
@@ -77,6 +78,7 @@ def choose_half(claim: str, label: str) -> str:
 
 def score_checks(checks: Sequence[Check]) -> Score:
     """Returns the counts of judgements that agree and differ, and the log-ratios to published numbers.
+
     The logarithm is natural. The published number is the geometric mean of its ends; numbers that are not
     positive have no log-ratio.
     """
@@ -92,6 +94,7 @@ def score_checks(checks: Sequence[Check]) -> Score:
 
 def tabulate_words(reads: Sequence[Read]) -> Table:
     """Returns a table of the word of each claim under each reading; for several cells also how many agree.
+
     All readings have judged the same claims; lost ones and those without runs have no row.
     """
     rows = [
@@ -122,6 +125,7 @@ def tabulate_scores(reads: Sequence[Read]) -> Table:
 
 def _describe_choices(found: Mapping[str, Mapping[str, Score]]) -> list[str]:
     """Returns sentences on the reading that each half chooses and its score on the other half.
+
     Of equal scores the first reading is chosen.
     """
     texts = []

@@ -211,6 +211,7 @@ def _format_numbers(line: Line, details: bool) -> str:
 
 def _make_picture(part: Picture) -> Block:
     """Returns a figure: the drawing if it is SVG, else the path of its file.
+
     Reads the file of the drawing.
     """
     if part.path is None:
@@ -227,6 +228,7 @@ def _make_picture(part: Picture) -> Block:
 
 def inline_svg(path: Path) -> str:
     """Returns the SVG element of a file, with colours that follow the page's theme.
+
     Raises `OSError`, and `ValueError` for a file without such an element.
     """
     text = path.read_text(encoding="utf-8")

@@ -128,6 +128,7 @@ class Runs:
         self, requests: Iterable[Request], *, available: bool = False, replications: int | None = None
     ) -> None:
         """Runs the requests that have not been run, in all replications or in `replications`.
+
         Measurements are found in the cache or made, and counted in `kept` and `made`. Raises `Stopped` on
         Ctrl-C; what is measured by then is in the cache.
 
@@ -164,6 +165,7 @@ class Runs:
 
     def scenario(self, request: Request) -> Json:
         """Returns the scenario of a cell, without the number of the replication.
+
         Reads the scenario's file. Raises `MouseholeError` for a faulty one.
         """
         grid = self._definition.grids[request.grid]
@@ -182,6 +184,7 @@ class Runs:
 
     def _make_tasks(self, request: Request, numbers: Iterable[int]) -> dict[Number, Task]:
         """Returns the task of each replication of a request.
+
         Raises `NotAvailableError` if its traffic is not on this machine.
         """
         grid = self._definition.grids[request.grid]
@@ -210,6 +213,7 @@ class Runs:
 
     def _load(self, digest: str) -> Measured | None:
         """Returns a cached measurement, or None if there is none or it is damaged.
+
         None too without a cache and with the option `fresh`.
         """
         place = self._cache_path(digest)
@@ -248,6 +252,7 @@ class Runs:
 
     def _choose_jobs(self, scenarios: Sequence[Json]) -> int:
         """Returns the number of runs at a time.
+
         Reports time and memory first if the runs are many or long; for that it times parts of some runs.
         Raises `MouseholeError` if the memory is too small.
         """
@@ -313,6 +318,7 @@ def _find_rate(scenario: Scenario) -> str:
 @cache
 def _hash_file(path: Path) -> str:
     """Returns the SHA-256 of a file; raises `NotAvailableError` if it cannot be read.
+
     It is read once per process.
     """
     try:

@@ -27,6 +27,7 @@ def merge(base: Json, changes: Mapping[str, Any]) -> Json:
 
 def apply_trial(scenario: Json, change: Json) -> Json:
     """Returns a scenario with the changes of a trial, except those to parts that its scheme lacks.
+
     A change that gives the scheme as text replaces it.
     """
     made, wanted = merge(scenario, change), change.get("scheme")
@@ -49,6 +50,7 @@ def write_scheme(scheme: str | Json, common: Mapping[str, Json]) -> str:
 
 def _write_part(name: str, own: Json, common: Mapping[str, Json]) -> str:
     """Returns one part of a scheme as text; its own parameters win over those of `common`.
+
     With `as` it is another part, which takes nothing from `common`.
     """
     if AS in own:

@@ -13,6 +13,7 @@ SCALES = {"%": 100.0, "ms": 1000.0}
 
 def format_quantity(value: float, unit: str, digits: int) -> str:
     """Returns a number with a true minus sign and its unit; a dash for NaN.
+
     `value` is in the unit measured, and `digits` are those after the point.
     """
     if value != value:

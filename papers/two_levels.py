@@ -48,6 +48,7 @@ def shared(sizes: Mixture, load: float) -> float:
 
 def two_levels(sizes: Mixture, load: float, threshold: float) -> float:
     """Returns the mean response time if jobs that were served less than `threshold` go first.
+
     `load` is below 1; sizes and times have the same unit.
     """
     shares, means = sizes.shares, sizes.means

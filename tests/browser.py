@@ -59,6 +59,7 @@ class Browser:
 
     def show(self, page: Path | str, width: int, dark: bool = False, picture: Path | None = None) -> Shown:
         """Shows a file, or the page of an address, in a window of this width.
+
         Where the page has `data-ready`, its charts are waited for. `console` has all messages since they
         were last read.
 
@@ -89,6 +90,7 @@ class Browser:
 
     def take_screenshot(self, picture: Path) -> list[str]:
         """Takes a screenshot of the whole page in its present state.
+
         Returns the console's messages. The window stays as high as the page, at most `TALLEST`.
         """
         width, height = (
@@ -145,6 +147,7 @@ class Browser:
 
     def _wait_for_charts(self, width: int) -> None:
         """Makes the window as high as the page, since charts are drawn when visible, and waits for them.
+
         Without a chart nothing happens. Raises `TimeoutException` after `CHARTS_S`.
         """
         from selenium.webdriver.support.wait import WebDriverWait
@@ -163,6 +166,7 @@ class Browser:
 
     def _resize(self, width: int, height: int) -> None:
         """Sets width and height of the window, in CSS pixels.
+
         One that is narrower than 500 is a phone's.
         """
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}

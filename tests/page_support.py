@@ -16,6 +16,7 @@ NAMESPACES = ("--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-c
 
 def loopback(errand: Errand) -> Behind:
     """Runs both programs in a network namespace that has nothing but its loopback device.
+
     Kills both when the browser's program has ended; raises `TimeoutExpired` if it goes on beyond the
     errand's patience.
     """

@@ -23,6 +23,7 @@ test:
 
 def run_ci(folder: Path, other: str, failed: int) -> tuple[int, str]:
     """Runs `.ci/run` in a folder that stands for a clone, with a stand-in Makefile.
+
     Returns its status and last line. `other` is the recipe of all targets but `test`, which counts
     `failed` tests.
     """

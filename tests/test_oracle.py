@@ -16,6 +16,7 @@ CASE = oracle_cases.Case("small queue", {"n": 5})
 
 def make_played(events: list[oracle.Event], done_s: float | None = None) -> oracle.Played:
     """Returns a run of ns-2 that was recorded for 1 s, with a clock phase of 1 ms.
+
     The record stops early if the transfer is done.
     """
     return oracle.Played(events, 0.001, 1.0, done_s, is_cut=done_s is not None)

@@ -590,6 +590,7 @@ def own_paper(
     folder: Path, modules: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], paper.Paper]:
     """Has the programs find the test's own paper and its cache only, and work in its folder.
+
     Returns a function that reads the paper.
     """
     monkeypatch.setattr(paper, "list_folders", lambda: [folder.parent])

@@ -226,6 +226,7 @@ def run_with_json(command: str, folder: Path) -> str:
 
 def save_report(window: Browser, folder: Path) -> Path:
     """Returns the path of the report that the page saves, in the folder.
+
     The page must have been opened with `SAVED`.
     """
     press_button(window, "Save the report (HTML)")

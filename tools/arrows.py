@@ -96,6 +96,7 @@ def list_dependencies(data: dict[str, object]) -> Iterator[tuple[str, str]]:
 
 def list_lower_crates(crate: str) -> set[str]:
     """Returns the crates of ours on which a crate depends, directly or indirectly.
+
     Raises `KeyError` for an unknown one.
     """
     return CRATES[crate].union(*(list_lower_crates(one) for one in CRATES[crate]))
@@ -121,6 +122,7 @@ def write_table() -> str:
 
 def find_layer_faults(path: Path, text: str) -> list[str]:
     """Returns a line for each module that a file of sim/src names but must not see.
+
     The crate's root and its programs have none.
 
     `path` is relative to sim/src.

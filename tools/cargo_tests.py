@@ -71,6 +71,7 @@ class BuildError(Exception):
 
 def run_all(packages: Sequence[str] = ()) -> list[Result]:
     """Builds and runs all tests of these packages, by default of the default members.
+
     Tests run side by side, one for each core.
 
     Raises `BuildError` if they do not compile.
@@ -102,6 +103,7 @@ def build(packages: Sequence[str] = ()) -> list[Program]:
 
 def list_programs(messages: Iterable[str]) -> Iterator[Program]:
     """Yields the test programs that Cargo's JSON messages name.
+
     Raises `ValueError` for a line that is no JSON.
     """
     for line in messages:
@@ -141,6 +143,7 @@ def list_names(program: Program, options: Sequence[str]) -> list[str]:
 
 def run(program: Program, name: str, is_ignored: bool) -> Result:
     """Runs one test and returns its result; an ignored one is only reported as not run.
+
     The caller's variables win over `SEEDS`. There is no time limit.
     """
     if is_ignored:
@@ -178,6 +181,7 @@ def find_not_run_reason(output: str) -> str | None:
 
 def run_doc_tests(packages: Sequence[str] = ()) -> list[Result]:
     """Runs the documentation tests of these packages together; if one fails, all count as failed.
+
     Empty without any.
 
     The packages are named together as in `build`: Cargo unifies the features of libraries over all

@@ -28,6 +28,7 @@ class Cluster:
 
     def add(self, nanny: bool = False) -> "subprocess.Popen[bytes]":
         """Starts a worker with one thread; a nanny restarts it when it ends.
+
         Returns its process, which need not have joined yet.
         """
         kind = "--nanny" if nanny else "--no-nanny"
@@ -46,6 +47,7 @@ class Cluster:
 
     def stop(self) -> None:
         """Ends all workers and the scheduler; kills those that do not end within 5 s.
+
         A frozen scheduler is killed.
         """
         for processes in (self._workers, [self._scheduler]):
@@ -68,6 +70,7 @@ class Cluster:
 
     def _start(self, program: str, *options: str) -> "subprocess.Popen[bytes]":
         """Starts a program of `distributed` in the cluster's folder, without its output.
+
         Its modules are those of this process and of `paths`.
         """
         command = [sys.executable, "-m", f"distributed.cli.{program}", "--scheduler-file", str(self.file)]

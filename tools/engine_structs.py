@@ -142,6 +142,7 @@ FIELD = re.compile(r"    (?:pub )?(\w+): (.*),$")
 
 def write_dictionaries() -> str:
     """Returns the module of the dictionaries.
+
     Reads the Rust sources and runs a sample scenario in the engine.
     """
     head = HEAD.format("Dictionaries that the engine takes and returns; `engine_types` has all types.")
@@ -172,6 +173,7 @@ def _list_records() -> Iterator[str]:
 
 def _find_type(field: str, value: Any) -> str:
     """Returns the Python type of a field with this value.
+
     Raises `StopIteration` for an array of another type.
     """
     if isinstance(value, np.ndarray):
@@ -211,6 +213,7 @@ def _write_rows(title: str, imports: str, sources: tuple[Source, ...], path: Pat
 
 def _list_classes(sources: tuple[Source, ...], is_row: bool) -> Iterator[str]:
     """Yields the classes of the sources' structs, as rows or as dictionaries.
+
     Raises `KeyError` for a struct that the file lacks.
     """
     names = OTHERS | {rust: name for source in sources for rust, name in source.names.items()}

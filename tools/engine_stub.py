@@ -78,6 +78,7 @@ def _choose_used(body: str, names: str) -> str:
 
 def format_module(text: str, path: Path) -> str:
     """Returns the text of a module in the format of `ruff`, with sorted imports.
+
     Raises `CalledProcessError` if ruff fails.
     """
     for command in (["check", "--quiet", "--select", "I", "--fix"], ["format", "--quiet"]):
@@ -91,6 +92,7 @@ def format_module(text: str, path: Path) -> str:
 
 def _write_constant(name: str) -> str:
     """Returns the declaration of a constant of the engine.
+
     Raises `AttributeError` for one that the installed engine lacks.
     """
     value = getattr(_engine, name)
@@ -205,6 +207,7 @@ def _write_function(item: Item, text: str, first: str = "") -> str:
 
 def _find_end(text: str, begin: int) -> tuple[str, int]:
     """Returns the text up to the closing bracket, in one line, and the index after that bracket.
+
     Raises `ValueError` without a closing bracket.
     """
     depth = 1
@@ -217,6 +220,7 @@ def _find_end(text: str, begin: int) -> tuple[str, int]:
 
 def _read_defaults(attributes: str) -> dict[str, str]:
     """Returns the defaults of parameters from a `signature` attribute; `**` marks further keywords.
+
     Empty without such an attribute.
     """
     found = re.search(r"signature = \(", attributes)
@@ -238,6 +242,7 @@ def _read_value(text: str) -> str:
 
 def python_type(rust: str, is_given: bool) -> str:
     """Returns the Python type for a Rust type; with `is_given`, for a parameter, any sequence is accepted.
+
     An unknown name stays as it is.
     """
     kind = re.sub(r"&(?:'\w+ )?|'\w+,? ?|Borrowed", "", rust).strip().removesuffix("<>")
@@ -262,6 +267,7 @@ def python_type(rust: str, is_given: bool) -> str:
 
 def write_doc(item: Item, indent: str) -> list[str]:
     """Returns the lines of the doc string, without the section on errors and the brackets of links.
+
     Empty without a text.
     """
     text = "\n".join(item.doc).partition("# Errors")[0].strip()

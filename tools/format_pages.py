@@ -19,6 +19,7 @@ EXAMPLE = re.compile(r"```sh\n(.*?)```\n\n```text\n(.*?)```\n", re.DOTALL)
 
 def run_examples(page: str) -> str:
     """Returns a page with the current output of its examples, which run one after another in one folder.
+
     The folder is temporary.
     """
     with tempfile.TemporaryDirectory(prefix="formats-") as folder:
@@ -31,6 +32,7 @@ def run_examples(page: str) -> str:
 
 def run_script(script: str, folder: Path) -> str:
     """Returns the output of a shell script that runs in `folder` with `mousehole` on its path.
+
     Errors are in the output too; the exit status does not matter. Raises `TimeoutExpired` after 120 s.
     """
     programs = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}"

@@ -40,6 +40,7 @@ LINE_RULES = {
 
 def tracked_files(root: Path) -> list[Path]:
     """Returns every file that git tracks or would add, relative to `root`.
+
     Raises `CalledProcessError` outside a repository.
     """
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]

@@ -31,6 +31,7 @@ def list_cells(source: str) -> Iterator[Any]:
 
 def execute(path: Path) -> Any:
     """Runs a notebook. Returns it with the outputs of its cells; an error in a cell is raised.
+
     It runs in the folder of the repository; a cell may take 300 s.
     """
     notebook = v4.new_notebook(cells=list(list_cells(path.read_text("utf-8"))))  # type: ignore[no-untyped-call]
@@ -40,6 +41,7 @@ def execute(path: Path) -> Any:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs all notebooks, or those named, and writes each into the folder `--into`.
+
     Returns 0; older files are replaced.
     """
     parser = argparse.ArgumentParser(description=__doc__)

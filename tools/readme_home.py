@@ -43,6 +43,7 @@ def find_block(text: str) -> str:
 
 def renew_example(text: str) -> str:
     """Returns the README with the current output of the command in its first example.
+
     Raises `CalledProcessError` if the command fails; ends the program if there is no example.
     """
     found = _find_example(text)

@@ -57,6 +57,7 @@ class Tally:
 
 def main() -> int:
     """Runs a suite, prints the summary and stores it in build/ for .ci/run.
+
     Returns the exit status. It is 1 if a test failed, none passed or, if strict, one did not run. Raises
     `KeyError` for an unknown suite.
     """
@@ -115,6 +116,7 @@ def report(tallies: Iterable[Tally]) -> None:
 
 def run_cargo(packages: Sequence[str]) -> Tally:
     """Runs the Rust and C tests and prints the output of those that failed.
+
     Returns their tally. Tests that do not compile count as one failure.
     """
     print("test: Rust and C", flush=True)
@@ -163,6 +165,7 @@ def list_alone(folders: Iterable[str]) -> list[str]:
 
 def run_pytest_once(results: Path, arguments: Sequence[str]) -> Tally:
     """Runs pytest once and returns its tally.
+
     An older file of results is deleted first.
 
     A run that fails without a failed test, as one without tests, counts as failed.
@@ -187,6 +190,7 @@ def run_pytest_once(results: Path, arguments: Sequence[str]) -> Tally:
 
 def tally_junit(text: str) -> Tally:
     """Counts the tests of a JUnit XML file that pytest wrote.
+
     Errors count as failures. Raises `ParseError` for a text that is no XML.
     """
     tally = Tally("pytest")

@@ -74,6 +74,7 @@ def read_modules(root: Path) -> dict[Names, Module]:
 
 def read_module(file: Path) -> Module:
     """Returns the names that one file defines, imports and re-exports.
+
     The code of tests does not count.
     """
     code = strip_tests(TEXT.sub(" ", file.read_text(encoding="utf-8")))
@@ -100,6 +101,7 @@ def strip_tests(code: str) -> str:
 
 def find_closing(code: str, brace: int) -> int:
     """Returns the index after the brace that closes the one at `brace`.
+
     Without one it is the end of the code.
     """
     depth = 0

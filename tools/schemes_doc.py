@@ -29,6 +29,7 @@ TARGET = "docs"
 
 def main() -> None:
     """Renews the documents and removes pages of schemes that no longer exist.
+
     Raises `ValueError` for a document without its marker.
     """
     schemes, parts = _engine.schemes(), _engine.parts()

@@ -31,6 +31,7 @@ CODE_SPAN = re.compile(r"`[^`]+`")
 
 def on_config(config: MkDocsConfig) -> None:
     """Replaces patterns such as `schemes/*.md` in the navigation by files; MkDocs calls it.
+
     Changes `config`.
     """
     config.nav = expand_patterns(config.nav or [], DOCS)
@@ -38,6 +39,7 @@ def on_config(config: MkDocsConfig) -> None:
 
 def on_files(files: Files, *, config: MkDocsConfig) -> None:
     """Adds all files outside docs/ that the navigation names or a page links to; MkDocs calls it.
+
     Changes `files`.
     """
     in_navigation = (ROOT / name for name in list_all_named(config.nav or []))
@@ -49,6 +51,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> None:
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """Returns the Markdown of a page with links to pages of the site; MkDocs calls it.
+
     A page without a file stays as it is.
     """
     source = page.file.abs_src_path

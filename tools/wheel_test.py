@@ -126,6 +126,7 @@ STEPS_WITH_EXTRAS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Tests every step; returns 0 if all of them succeed.
+
     Ends the program, with status 2, unless either wheels or --installed are given.
     """
     parser = argparse.ArgumentParser(description="Tries an installed wheel.")
@@ -155,6 +156,7 @@ def brings_live(wheels: Sequence[Path]) -> bool:
 
 def install(wheels: Sequence[Path | str], place: Path) -> str:
     """Installs wheels and their dependencies into an environment, which is created if missing.
+
     Uses the network for dependencies. Raises `CalledProcessError` if pip fails; ends the program if the
     wheel has no manual pages.
 
@@ -176,6 +178,7 @@ def install(wheels: Sequence[Path | str], place: Path) -> str:
 
 def run_steps(program: str, folder: Path, steps: Sequence[Step]) -> int:
     """Runs steps in a folder and prints one line for each; returns the exit status.
+
     Writes their input files into the folder first. The status is 1 if a step has a fault.
     """
     (folder / "connections.csv").write_text(TABLE, encoding="utf-8")

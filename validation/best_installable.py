@@ -154,6 +154,7 @@ class SearchResult:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Searches for every traffic and renews the page.
+
     Takes hours with --full. Returns 0, whatever was found.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -174,6 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def list_traffics() -> dict[str, str]:
     """Returns for each traffic its name and the TOML line of a scenario that selects it.
+
     The logs need not exist.
 
     Raises `MouseholeError` if MOUSEHOLE_DATA, the folder of the logs, is not set.
@@ -187,6 +189,7 @@ def list_traffics() -> dict[str, str]:
 
 def search(name: str, source: str, size: Size, jobs: int | None = None) -> SearchResult:
     """Tunes all pairs on one traffic, within the veto margins and a tighter limit for long transfers.
+
     Runs the search. Raises `MouseholeError` as `tune` does.
     """
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:

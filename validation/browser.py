@@ -72,6 +72,7 @@ class Row:
     @property
     def quotient(self) -> Estimate:
         """The ratio in the browser divided by that in the simulator.
+
         Raises `ValueError` for a ratio that is not positive.
 
         Its 95 % interval treats the two as independent; without both intervals it is NaN.
@@ -116,6 +117,7 @@ def make_rows(results: PageResults, prediction: Prediction) -> list[Row]:
 
 def read_loads(path: Path) -> PageResults:
     """Returns the page loads that an earlier run wrote with `--json`.
+
     Raises `OSError`, `KeyError`, `TypeError` or `ValueError` for a file without them.
     """
     return restore_loads(json.loads(path.read_text(encoding="utf-8"))).results
@@ -167,6 +169,7 @@ def write_section(results: PageResults, rows: Sequence[Row]) -> str:
 
 def main() -> int:
     """Measures the loads, or reads earlier ones, compares them with the simulator and renews the document.
+
     With --dry neither document nor picture is written. Returns the exit code: 1 if a ratio differs by more
     than the bound. Where nothing can be measured it is 0, but 1 if CI is set.
     """

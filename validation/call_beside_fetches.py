@@ -134,6 +134,7 @@ def make_scenario(number: int, scheme: str, seconds: float) -> Scenario:
 
 def simulate(number: int, scheme: str, seconds: float) -> Figures:
     """Returns the figures of list `number` under a scheme in the simulator.
+
     Fetches that did not end are left out of times and downloads.
     """
     run = _engine.run(make_scenario(number, scheme, seconds), None, _engine.Cancel())
@@ -148,6 +149,7 @@ def simulate(number: int, scheme: str, seconds: float) -> Figures:
 
 def _sum_up(call_s: tuple[float, float], lost: float, took_s: ArrayLike, downloads_mbps: float) -> Figures:
     """Returns the figures of one run.
+
     At least one fetch ended.
 
     `call_s` holds the median and p99 of the call's delay; fetches whose time is not finite did not
@@ -191,6 +193,7 @@ def emulate(number: int, scheme: str, seconds: float) -> tuple[Figures, list[str
 
 def measure(name: str, number: int, seconds: float) -> Run:
     """Simulates a list and plays it with real TCP.
+
     Each play is reported on standard error.
 
     An invalid run is played again, at most `MOST_PLAYS` times in all.
@@ -268,6 +271,7 @@ def write_text(runs: Sequence[Run], options: argparse.Namespace) -> str:
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses the command line; `names` of the result are the schemes to play.
+
     Ends the program, with status 2, for an option that is not allowed.
     """
     parser = argparse.ArgumentParser(
@@ -286,6 +290,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures, prints the table and renews the document.
+
     Where there is no link it returns 0, but 1 if CI is set. The document stays as it is with chosen
     schemes.
 

@@ -86,6 +86,7 @@ class Coverage:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures the coverage of the chosen models and captures, prints it, and stores it in the record.
+
     Results of the same key are replaced; the record is written after each kind of capture. Returns 0.
     """
     options = parse_arguments(arguments)
@@ -135,6 +136,7 @@ def cover_captures(
     options: argparse.Namespace,
 ) -> Iterator[Coverage]:  # fmt: skip
     """Yields for each scheme how often the interval on captures of one length contains the true change.
+
     Runs a comparison for each capture.
 
     `truths` are the logarithms of the true ratios.
@@ -176,6 +178,7 @@ def record_capture(
     model: str, length_s: int, number: int, has_ends: bool = False, params: ModelParams | None = None
 ) -> list[dict[str, object]]:
     """Records one run of the model: its connections as `mousehole.inspect` and `compare` accept them.
+
     Starts count from the first one, in seconds.
 
     `length_s` is the length of the window and `number` the replication; `has_ends` adds durations

@@ -201,6 +201,7 @@ class Score:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures the chosen models, replaces their part of the record, and renews the page.
+
     The record is written after each model. Returns 0.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -246,6 +247,7 @@ def _sort_key(one: Truth | Decision) -> tuple[float, ...]:
 
 def measure(size: Size, tells: bool = False) -> Record:
     """Returns truths and decisions of the chosen models; prints each decision if `tells` is set.
+
     Runs all of them.
     """
     truths, found = [], []
@@ -276,6 +278,7 @@ def _describe_length(minutes: float, first: int) -> str:
 
 def measure_truth(model: str, size: Size) -> Truth:
     """Runs a model independently and returns the true means and changes.
+
     Runs a comparison for each of them; the draws depend on the number of the run only.
 
     Each run draws its own users until they meet the load.
@@ -317,6 +320,7 @@ class Harms:
 
     def add(self, found: Results) -> None:
         """Adds a run: the excess of each scheme over each margin, where both figures are known.
+
         `found` has one cell and one replication.
         """
         (cell,) = found.plan.cells
@@ -338,6 +342,7 @@ class Harms:
 
 def decide(model: str, minutes: float, number: int, size: Size, first: int = 0) -> Decision:
     """Runs `compare` on one capture of a model and returns its recommendation.
+
     Draws depend on model, number, length and `first` only.
 
     If `first` is not 0, only the beginning with so many short transfers is used. `number` is the
@@ -409,6 +414,7 @@ class EstimateErrors:
 
 def measure_errors(truths: Sequence[Truth], found: Sequence[Decision]) -> EstimateErrors:
     """Returns the errors of the estimated changes, and how often two schemes are in the true order.
+
     Every model among the decisions needs its truth, and there is a pair beyond 5 %.
     """
     true = {
@@ -440,6 +446,7 @@ def measure_errors(truths: Sequence[Truth], found: Sequence[Decision]) -> Estima
 
 def read_record(record: Path) -> Record:
     """Returns truths and decisions from a record.
+
     Raises `OSError`, `KeyError`, `TypeError` or `ValueError` for a file without them.
     """
     kept = json.loads(record.read_text())
@@ -452,6 +459,7 @@ def read_record(record: Path) -> Record:
 
 def score_decisions(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
     """Returns the counts and means of some decisions; every model among them needs its truth.
+
     `found` is not empty.
     """
     truth = {one.model: one for one in truths}
@@ -505,6 +513,7 @@ def _has_helpful_scheme(truth: Truth) -> bool:
 
 def write_body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
     """Returns the generated part of the page: the truth, who pays, and the scores of the decisions.
+
     Neither sequence is empty.
     """
     captures, runs = 1 + max(one.number for one in found), truths[0].runs

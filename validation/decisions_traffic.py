@@ -29,6 +29,7 @@ RATE_USERS, RATE_S, RATE_SEED = 3000, 900.0, 5
 
 def draw_uneven(random: np.random.Generator, users: int, length_s: float) -> Columns:
     """Draws users of lognormal activity, whose pages are bursts of objects of similar sizes.
+
     All models take the number of users and the length in seconds, and advance `random`; rows are sorted by
     start. Starts of objects may lie a little beyond the length.
     """
@@ -140,6 +141,7 @@ def _make_datagram_columns(count: int) -> Columns:
 
 def _draw_datagram_flows(random: np.random.Generator, users: int, length_s: float, kind: Kind) -> Columns:
     """Draws the flows of one application and cuts them to the time from 0 to `length_s`.
+
     Flows that last a second or less then are left out.
     """
     before = 5 * kind.length_s
@@ -175,6 +177,7 @@ def draw_for_load(
     name: str, random: np.random.Generator, rate_bps: float, load: float, length_s: float
 ) -> Columns:
     """Draws so many users of a model that they offer this load of a link on average; at least one.
+
     Advances `random`; `load` is a share of `rate_bps`.
     """
     users = round(load * rate_bps / 8 / measure_user_rate(name))
@@ -185,6 +188,7 @@ def draw_meeting_load(
     name: str, random: np.random.Generator, rate_bps: float, load: float, length_s: float
 ) -> Columns:
     """Draws users of a model until this very draw offers the load of a link.
+
     Advances `random`. If even `AMPLE` times as many users do not offer it, all are returned.
 
     `compare` meets a load that is asked of it, whereas a fixed number of users offers it on average
@@ -200,6 +204,7 @@ def draw_meeting_load(
 
 def take_first_short(found: Columns, transfers: int, short_bytes: int) -> Columns:
     """Returns the rows up to the `transfers`-th short transfer.
+
     Raises `IndexError` if there are fewer.
 
     A short one has at most `short_bytes`. Flows of datagrams are cut at its start, but last at
@@ -223,6 +228,7 @@ def take_first_short(found: Columns, transfers: int, short_bytes: int) -> Column
 @cache
 def measure_user_rate(name: str) -> float:
     """Returns the bytes per second that a user of a model asks for on average, headers included.
+
     Draws with a seed of its own, once per process.
     """
     found = MODELS[name](np.random.default_rng(RATE_SEED), RATE_USERS, RATE_S)

@@ -108,6 +108,7 @@ def _make_frames() -> Iterator[tuple[float, bytes]]:
 
 def write_capture(path: Path) -> None:
     """Writes the pcap file that all exporters read, its frames in order of time.
+
     Its content is the same each time; an older file is replaced.
     """
     head = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
@@ -121,6 +122,7 @@ def write_capture(path: Path) -> None:
 
 def read_counts(path: Path) -> Counts:
     """Returns the counts that Mousehole reads from a file.
+
     Raises `MouseholeError` for a file that cannot be read.
     """
     found = mousehole.inspect(path)
@@ -129,6 +131,7 @@ def read_counts(path: Path) -> Counts:
 
 def _run(*words: str | Path, out: Path | None = None) -> None:
     """Runs a program with its standard output in `out`, if given; raises `CalledProcessError` if it fails.
+
     Raises `TimeoutExpired` after `WAIT_S`.
     """
     with (out or Path("/dev/null")).open("wb") as stream:
@@ -143,6 +146,7 @@ def _run(*words: str | Path, out: Path | None = None) -> None:
 
 def _export_nfdump(capture: Path, folder: Path, *options: str) -> Path:
     """Has nfpcapd make flows of the capture, and nfdump print them.
+
     Returns the file of the flows. Raises as `_run` does.
     """
     kept = folder / "kept"
@@ -155,6 +159,7 @@ def _export_nfdump(capture: Path, folder: Path, *options: str) -> Path:
 @contextmanager
 def _run_collector(kept: Path) -> Iterator[int]:
     """Runs nfcapd on a free port of loopback while the context lasts; yields the port.
+
     It has a second to take what is under way. Raises `TimeoutError` if it does not open its port.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as found:
@@ -191,6 +196,7 @@ def _wait_for(is_so: Callable[[], bool]) -> None:
 
 def _export_softflowd(capture: Path, folder: Path, version: str) -> Path:
     """Has softflowd export the capture to nfcapd, and nfdump write a table.
+
     Returns the table. Raises as `_run` and `_run_collector` do.
     """
     kept = folder / "kept"
@@ -264,6 +270,7 @@ def _locate(program: str) -> str | None:
 
 def export(way: str, capture: Path, folder: Path) -> Path:
     """Exports a capture in one of `WAYS` into a new folder.
+
     Returns the file for Mousehole to read. Raises `FileExistsError` if the folder exists, and as `_run`
     does.
     """
@@ -273,6 +280,7 @@ def export(way: str, capture: Path, folder: Path) -> Path:
 
 def main() -> None:
     """Prints the counts read from each export; exits with 1 unless all ways ran and agree.
+
     A way whose programs are missing counts as not run.
     """
     agree = tried = 0

@@ -73,6 +73,7 @@ class Findings:
 
     def change(self, field: str, scheme: str, other: str, traffic: str, condition: str = BASE) -> Change:
         """Returns the relative change of a field under `scheme` against `other`.
+
         NaN where it is unknown. Raises `NotAvailableError` for data that is not on this machine.
 
         Its interval holds for all schemes against `other` at once.
@@ -101,6 +102,7 @@ class Findings:
 
     def best(self, field: str, schemes: Sequence[str], traffic: str, condition: str = BASE) -> str:
         """Returns the scheme with the lowest mean change of a field against drop-tail.
+
         Raises as `change` does.
         """
         found = {
@@ -122,6 +124,7 @@ class Findings:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs all cells of the tables, or takes them from the cache, and renews the page.
+
     Raises `NotAvailableError` for data that is not on this machine; returns 0 else.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)

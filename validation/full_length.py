@@ -53,6 +53,7 @@ class Compared:
 
 def judge_both_lengths(one: Paper, jobs: int | None) -> Compared:
     """Judges the claims of a paper at both lengths; runs that the cache holds are not repeated.
+
     Takes hours without the cache.
     """
     quick, full = (list_statements(one, Options(full=is_full, jobs=jobs, cache=default_cache()))
@@ -125,6 +126,7 @@ def write_section(found: Sequence[Compared]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judges all claims at both lengths, prints the tables, and writes the document.
+
     With --papers the document stays as it is. Returns 0.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)

@@ -108,6 +108,7 @@ def _is_half(name: str, content: bytes) -> bool:
 
 def run_try(tried: Try, folder: Path) -> Ending:
     """Runs a try in `folder`, in a process forked from this one.
+
     `folder` is empty; outputs go into files `out` and `err` next to it.
 
     A try with `kill_after_s` is first killed at that time; it ends there if a file is then
@@ -144,6 +145,7 @@ def _fork(tried: Try, folder: Path, out: Path, err: Path) -> int:
 
 def _run_child(tried: Try, folder: Path, out: Path, err: Path) -> None:
     """Runs the try in this forked process and ends the process with its status; it does not return.
+
     Sets limits, environment, standard streams and folder of the process.
     """
     os.setsid()
@@ -187,6 +189,7 @@ def _run_child(tried: Try, folder: Path, out: Path, err: Path) -> None:
 
 def _play_code(code: str) -> int:
     """Runs Python code as a user's program would be.
+
     Returns the exit status that its error would give. Other exceptions pass. The error goes to standard
     error.
     """
@@ -215,6 +218,7 @@ def _play_code(code: str) -> int:
 
 def _wait_for_status(child: int, wait_s: float) -> int | None:
     """Returns the exit status of a child, negative for a signal; kills it and returns None after `wait_s`.
+
     Its process group is killed with it.
     """
     begin = time.monotonic()
@@ -241,6 +245,7 @@ def _hash_files(folder: Path) -> dict[str, str]:
 
 def run_tries(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str, Counter[str]]]:
     """Runs all tries and prints the first `shown` that have a fault.
+
     Each has a temporary folder of its own; those with limits are run first.
 
     Returns the number of tries, and the count of each fault, by kind.

@@ -95,6 +95,7 @@ def _draw_capture(draws: random.Random) -> bytes:
 
 def _try_files(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields commands that read damaged files of each format, and files of no format.
+
     Never ends; advances `draws`.
     """
     samples: list[Callable[[], bytes]] = [
@@ -128,6 +129,7 @@ def _try_files(kind: str, draws: random.Random) -> Iterator[Try]:
 
 def _try_names(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields commands with file names that are odd, too long, of special files, or control a terminal.
+
     Never ends; advances `draws`.
     """
     odd = [
@@ -205,6 +207,7 @@ def _try_names(kind: str, draws: random.Random) -> Iterator[Try]:
 
 def _try_outputs(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields commands whose outputs cannot be written, one or several at once.
+
     Never ends; advances `draws`.
     """
     bad = [
@@ -242,6 +245,7 @@ def _try_outputs(kind: str, draws: random.Random) -> Iterator[Try]:
 
 def _try_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields scenarios with a field of a wrong type, a missing line or a broken one.
+
     Never ends; advances `draws`.
     """
     while True:
@@ -270,6 +274,7 @@ def _try_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
 
 def _try_sweeps(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields sweep files with fields of wrong types, odd axes or odd traffic.
+
     Never ends; advances `draws`.
     """
     axes = ("load", "rate", "buffer", "traffic.mix", "traffic", "scheme", "sfd.th", "seed", "link", "no.such")

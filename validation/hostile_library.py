@@ -119,6 +119,7 @@ BEFORE = (
 
 def try_frames(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields Python programs that pass data frames of every library with columns of every type.
+
     Never ends; advances `draws`.
     """
     while True:
@@ -148,6 +149,7 @@ def try_frames(kind: str, draws: random.Random) -> Iterator[Try]:
 
 def try_python_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields scenarios as dictionaries, and function arguments, with values of wrong types.
+
     Never ends; advances `draws`.
     """
     plain = tomllib.loads(SCENARIO)
@@ -303,6 +305,7 @@ HAR = json.dumps(
 
 def try_logs(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields `inspect` on damaged logs of each described format, and on damaged HAR.
+
     Reads the descriptions of all formats. Never ends.
     """
     specs = [tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FORMATS.glob("*.toml"))]
@@ -322,6 +325,7 @@ def try_logs(kind: str, draws: random.Random) -> Iterator[Try]:
 
 def try_own_formats(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields descriptions of a user's log format with fields of wrong types.
+
     Never ends; advances `draws`.
     """
     plain = {
@@ -401,6 +405,7 @@ def try_environments(kind: str, draws: random.Random) -> Iterator[Try]:
 
 def try_kills(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields commands that are killed at a random moment and then run again.
+
     Never ends; advances `draws`.
     """
     while True:
@@ -423,6 +428,7 @@ def try_kills(kind: str, draws: random.Random) -> Iterator[Try]:
 
 def try_headers(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields user-written policy headers that crash, loop, end the process, or do not compile.
+
     Reads the template of a marker. Never ends.
     """
     template = TEMPLATE.read_text(encoding="utf-8")

@@ -84,6 +84,7 @@ class Queue:
 
 def read_own_queue() -> str:
     """Returns the example queue header that docs/own-policy.md contains.
+
     Raises `ValueError` unless there is exactly one.
     """
     page = (ROOT / "docs/own-policy.md").read_text(encoding="utf-8")
@@ -130,6 +131,7 @@ LINKS = {
 
 def list_plans() -> list[Plan]:
     """Returns the tc and mousehole-live lines that install each scheme of `LINKS`.
+
     Rates are in bit/s.
 
     Raises `RuntimeError` for a scheme that nothing installs.
@@ -208,6 +210,7 @@ def make_task(commands: Sequence[str], flows: FlowList, window_s: float) -> Task
 
 def play_guest(kernel: Kernel, base: Path, task: Any) -> list[Any]:
     """Runs a task in a guest and returns its reports; prints checks and costs as they arrive.
+
     Lasts until the guest ends. Raises as `kernels_image.play` does.
     """
     said = []
@@ -256,6 +259,7 @@ def pair_runs(
 
 def simulate_again(file: Path, window_s: float) -> list[Run]:
     """Returns the runs that `--json` stored in a file, with a new simulation of each.
+
     Raises `KeyError` for a queue that is not known any more.
     """
     runs = []
@@ -291,6 +295,7 @@ class Row:
 
 def compare(runs: Sequence[Run]) -> list[Row]:
     """Returns a row for each kernel, queue and figure of `SIZES` that the runs cover.
+
     The gain is None without runs of the plain queue on equal lists.
     """
     rows = []
@@ -442,6 +447,7 @@ def write_summary(runs: Sequence[Run]) -> str:
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses the command line and fills in the defaults of the chosen mode.
+
     Ends the program, with status 2, for options that do not fit.
     """
     parser = argparse.ArgumentParser(
@@ -506,6 +512,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def parse_lines(parser: argparse.ArgumentParser, options: argparse.Namespace) -> argparse.Namespace:
     """Checks the options of `--lines`, splits its names, and sets its kernel.
+
     Ends the program, with status 2, for options that do not fit. Changes `options` and returns them.
     """
     options.lines = options.lines.split(";")
@@ -557,6 +564,7 @@ def list_tasks(
 
 def report(runs: Sequence[Run], failed: Sequence[str], options: argparse.Namespace) -> int:
     """Prints the results, writes the documents if asked, and returns the exit code.
+
     It is 1 if a check failed or a judged figure differs.
     """
     if runs:
@@ -572,6 +580,7 @@ def report(runs: Sequence[Run], failed: Sequence[str], options: argparse.Namespa
 
 def find_kernels(options: argparse.Namespace) -> tuple[list[Kernel], Path, Path]:
     """Returns the kernels, `mousehole-live` and the program that compares native queues.
+
     Downloads kernels that are not in the cache.
 
     Raises `ObstacleError` where they, or a tool, are missing.
@@ -593,6 +602,7 @@ def play_all(
     options: argparse.Namespace, todo: Callable[[Sequence[Kernel]], Sequence[tuple[Kernel, Any]]]
 ) -> Iterator[tuple[Kernel, Any, list[Any]]]:
     """Runs the guests of all tasks, `options.jobs` at a time.
+
     Raises `ObstacleError` where no guest can run. Images are in a temporary folder.
 
     Yields kernel, task and reports of each in order.
@@ -623,6 +633,7 @@ def record_run(line: str, options: argparse.Namespace) -> None:
 
 def play_lists(options: argparse.Namespace) -> int:
     """Makes the checks and plays the lists; returns the exit code.
+
     Raises `ObstacleError` where no guest can run, `RuntimeError` for a run that reports an error.
     """
     lists = {seed: FlowList.draw(seed, options.seconds) for seed in range(1, options.lists + 1)}
@@ -641,6 +652,7 @@ def play_lists(options: argparse.Namespace) -> int:
 
 def play_lines(options: argparse.Namespace) -> int:
     """Plays the lists of other lines; returns the exit code.
+
     Raises `ObstacleError` where nothing can run.
     """
     runs: list[kernels_lines.Run] = []
@@ -664,6 +676,7 @@ def play_lines(options: argparse.Namespace) -> int:
 
 def report_lines(runs: Sequence[kernels_lines.Run], options: argparse.Namespace) -> int:
     """Prints the table of lines, writes the document if it is asked for, and returns the exit code.
+
     It is 1 if a judged line is beyond the bound.
     """
     result_text = kernels_lines.write_text(runs)
@@ -678,6 +691,7 @@ def report_lines(runs: Sequence[kernels_lines.Run], options: argparse.Namespace)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the mode that the command line selects; returns the exit code.
+
     It is 0 where nothing can run, but 1 if CI is set.
     """
     options = parse_arguments(arguments)

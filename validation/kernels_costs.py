@@ -51,6 +51,7 @@ def make_frames() -> list[bytes]:
 
 def measure_instructions(socket_: socket.socket, sent: Sequence[bytes], count: int) -> float:
     """Sends `count` frames.
+
     Returns the instructions per packet, including the system call. `socket_` is bound to the device; at
     most `FLOWS` frames are sent in turn.
     """
@@ -62,6 +63,7 @@ def measure_instructions(socket_: socket.socket, sent: Sequence[bytes], count: i
 
 def measure_costs(run: Callable[[str], str]) -> Iterator[tuple[str, float]]:
     """Yields each queue's name and cost per packet: the median of the rounds less that without a queue.
+
     Makes the device and, for each queue, installs and removes it; the device stays.
 
     `run` executes a command in the guest; the first of `QUEUES` is the device without a queue.

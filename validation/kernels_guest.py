@@ -109,6 +109,7 @@ def output(net: AbstractContextManager[object], line: str) -> str:
 
 def read_state(net: Namespace, *devices: str) -> dict[str, Any]:
     """Returns pins, the number of BPF programs, and the queues and filters of devices, for comparison.
+
     The namespace stays as it is. Raises `RuntimeError` if tc lists no queue of a device.
     """
     said: dict[str, Any] = {"pinned": sorted(str(path) for path in BPF_ROOT.rglob("*") if path.is_file())}
@@ -144,6 +145,7 @@ def find_leftovers(net: Namespace, before: dict[str, Any], *devices: str) -> str
 
 def transfer(lab: Lab, number: int, size: int = SIZE) -> float:
     """Makes one TCP transfer through the router.
+
     Returns its time, s; raises `RuntimeError` after 30 s. It goes from the sender to the receiver, `size`
     bytes, by CUBIC.
     """
@@ -183,6 +185,7 @@ class Wire:
 
     def take(self) -> list[Seen]:
         """Returns the data packets that have arrived since the start, and closes the recorder.
+
         Only IPv4 TCP packets from the server with payload count.
         """
         seen = []
@@ -203,6 +206,7 @@ class Wire:
 
 def read_bulk_bytes(net: Namespace, device: str) -> int:
     """Returns the bytes that CAKE's Bulk tin, the first that `tc` lists, has sent.
+
     Raises `RuntimeError` if tc fails, `KeyError` without a CAKE.
     """
     shown = json.loads(output(net, f"tc -s -j qdisc show dev {device} root"))
@@ -237,6 +241,7 @@ def expect(holds: bool, seen: str) -> str:
 
 def check_marker(lab: GuestLab, line: str, measure: Callable[[], int], *devices: str) -> str:
     """Checks that a marker diverts bytes beyond its threshold, and that none are diverted without it.
+
     Raises `RuntimeError` if one of these does not hold; makes three transfers.
 
     It also checks that `down` restores the former state. `line` installs the marker, and `measure`
@@ -262,6 +267,7 @@ def check_marker(lab: GuestLab, line: str, measure: Callable[[], int], *devices:
 
 def check_attached(lab: GuestLab, wanted: str) -> str:
     """Checks how the program is attached, by `status` and by the kernel's list of filters.
+
     Installs a CAKE and the marker, and removes the marker. Raises `RuntimeError` if it is attached in
     another way than `wanted`, and returns the observation.
     """
@@ -278,6 +284,7 @@ def check_attached(lab: GuestLab, wanted: str) -> str:
 
 def check_priority(lab: GuestLab, tins: str) -> str:
     """Checks that bytes beyond the threshold go to CAKE's Bulk tin while the packets stay unchanged.
+
     Installs a CAKE. Returns the observation; raises `RuntimeError` if this does not hold.
     """
     output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} {tins}")
@@ -290,6 +297,7 @@ def check_priority(lab: GuestLab, tins: str) -> str:
 
 def check_cake_dscp(lab: GuestLab, tins: str) -> str:
     """Checks that CAKE puts packets with DSCP LE, which the marker writes, into its Bulk tin.
+
     Installs a CAKE. Returns the observation; raises `RuntimeError` if this does not hold.
     """
     output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} {tins}")
@@ -298,6 +306,7 @@ def check_cake_dscp(lab: GuestLab, tins: str) -> str:
 
 def check_dscp(lab: GuestLab) -> str:
     """Checks that the packets on the wire are LE from the threshold on, with right checksums.
+
     Returns the observation; raises `RuntimeError` if this does not hold.
     """
     output(lab.router, f"tc qdisc add dev {DEVICE} root fq_codel")
@@ -320,6 +329,7 @@ def check_dscp(lab: GuestLab) -> str:
 
 def check_class(lab: GuestLab) -> str:
     """Checks that a class of HTB gets the bytes beyond the threshold.
+
     Installs HTB. Returns the observation; raises `RuntimeError` if this does not hold.
     """
     for line in (
@@ -334,6 +344,7 @@ def check_class(lab: GuestLab) -> str:
 
 def check_ifb(lab: GuestLab) -> str:
     """Checks downloads: incoming packets are redirected to an IFB with CAKE, where the marker works.
+
     Makes ifb0. Returns the observation; raises `RuntimeError` if this does not hold.
     """
     lab.router.ip("link add ifb0 type ifb")
@@ -357,6 +368,7 @@ def check_ifb(lab: GuestLab) -> str:
 
 def check_up(lab: GuestLab, scheme: str) -> str:
     """Checks that a scheme's program loads and its queue carries traffic, and that `down` restores a CAKE.
+
     Returns the observation; raises `RuntimeError` if this does not hold.
     """
     output(lab.router, f"tc qdisc add dev {DEVICE} root handle 5: cake bandwidth 20mbit diffserv3 rtt 50ms")
@@ -382,6 +394,7 @@ def check_up(lab: GuestLab, scheme: str) -> str:
 
 def check_plan(lab: GuestLab, plan: Plan) -> str:
     """Checks that a plan's lines install a CAKE of its rate, and that its marker fills the Bulk tin.
+
     The lines stay installed. Returns the observation; raises `RuntimeError` if this does not hold.
     """
     for line in plan["lines"]:
@@ -399,6 +412,7 @@ def check_plan(lab: GuestLab, plan: Plan) -> str:
 
 def check_own_queue(lab: GuestLab) -> str:
     """Checks a user's queue header: as any native queue, then persisted and booted without a compiler.
+
     Raises `RuntimeError` if one of these fails, and returns the observation.
     """
     own = f"{OWN.removesuffix('.h')} --policy /own/{OWN}"
@@ -424,6 +438,7 @@ def check_own_queue(lab: GuestLab) -> str:
 @contextlib.contextmanager
 def hide_compiler() -> Iterator[None]:
     """Removes the compiler's name from the path while the context lasts.
+
     `/bin` has it as a symbolic link, which is put back.
     """
     path = Path("/bin", COMPILER)
@@ -470,6 +485,7 @@ def check_native(lab: GuestLab, scheme: str) -> str:
 
 def check_parity(_lab: GuestLab) -> str:
     """Checks that queue headers decide in the kernel as in the simulator, packet by packet.
+
     Returns what the program printed; raises `RuntimeError` if this does not hold.
     """
     words = ["native_parity", "/queues", str(PARITY_PACKETS)]
@@ -479,6 +495,7 @@ def check_parity(_lab: GuestLab) -> str:
 
 def check_offload(lab: GuestLab) -> str:
     """Checks that `check` reports a flow table of nft, and reports none while there is none.
+
     Makes a flow table and flushes the rule set. Returns the observation; raises `RuntimeError` if this
     does not hold.
     """
@@ -504,6 +521,7 @@ def check_offload(lab: GuestLab) -> str:
 
 def check_host(lab: GuestLab) -> str:
     """Checks that `host` loads, which needs the kernel's type information, and that its colours arrive.
+
     Returns the observation; raises `RuntimeError` if this does not hold.
     """
     before = read_state(lab.sender, "s0")
@@ -519,6 +537,7 @@ def check_host(lab: GuestLab) -> str:
 
 def check_super_packets(lab: GuestLab) -> str:
     """Checks that the profile's rate holds where the sender's packets leave as super-packets.
+
     Turns segmentation offload on. Returns the observation; raises `RuntimeError` if this does not hold.
     """
     lab.sender.command("ethtool -K s0 tx on sg on tso on gso on")
@@ -530,6 +549,7 @@ def check_super_packets(lab: GuestLab) -> str:
 
 def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     """Checks that two users' bulk connections keep to the rate of a colour, and that `down` removes fq.
+
     Returns the observation; raises `RuntimeError` if this does not hold.
 
     `wanted_bps` of 0 stands for red packets, which no profile slows.
@@ -562,6 +582,7 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
 
 def check_printed(lab: GuestLab) -> str:
     """Checks that installed queues equal those made by the tc lines that --dry-run prints.
+
     Raises `RuntimeError` if one differs, and returns a summary.
     """
     made = f"ifb-{DEVICE}"
@@ -618,6 +639,7 @@ def list_checks(
 
 def run_in_child(work: Callable[[], Any]) -> None:
     """Runs `work` in a child process, whose namespaces vanish with it.
+
     Waits for the child; its status is ignored.
     """
     child = os.fork()
@@ -632,6 +654,7 @@ def run_in_child(work: Callable[[], Any]) -> None:
 
 def run_check(lab: GuestLab, name: str, check: Callable[[GuestLab], str]) -> None:
     """Makes one check, reports its result, and removes what it installed.
+
     An exception of the check is its failure.
     """
     try:
@@ -654,6 +677,7 @@ def read_busy_s() -> tuple[float, float]:
 
 def run_flows(name: str, seed: int, task: Task, beside: Sequence[Stream]) -> None:
     """Plays a list of flows, and streams with it, through a queue, and reports the clients' times.
+
     An exception is reported as an error.
     """
     try:
@@ -684,6 +708,7 @@ def run_task(one: dict[str, Any]) -> None:
 
 def main() -> int:
     """Does the checks, runs and costs that the task file asks for.
+
     Reports the kernel first and "end" last; returns 0, also if a check fails.
     """
     task = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))

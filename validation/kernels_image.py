@@ -94,6 +94,7 @@ def find_obstacle() -> str | None:
 
 def find_newest(names: Sequence[str], series: str) -> str | None:
     """Returns the newest of Debian's packages with an ordinary kernel of a series, or None.
+
     Versions are compared number by number.
     """
     shape = re.compile(rf"linux-(?:image|binary)-({re.escape(series)}\.\d+(?:-\d+)?)(?:\+\w+)?-amd64")
@@ -105,6 +106,7 @@ def find_newest(names: Sequence[str], series: str) -> str | None:
 
 def fetch(series: str) -> Kernel:
     """Returns the newest kernel of a series that apt offers, downloaded and unpacked if it is not yet.
+
     Uses the network. Raises `ObstacleError` if apt offers none, or if a package cannot be downloaded or
     unpacked.
     """
@@ -135,6 +137,7 @@ def fetch(series: str) -> Kernel:
 
 def unpack(package: str, options: Sequence[str], folder: Path) -> None:
     """Downloads a Debian package, unless it is in the cache, and unpacks it into a folder.
+
     Raises `ObstacleError` if it cannot.
     """
     name, _, architecture = package.partition(":")
@@ -149,6 +152,7 @@ def unpack(package: str, options: Sequence[str], folder: Path) -> None:
 
 def make_suite_options(suite: str, architecture: str = "") -> list[str]:
     """Returns apt options that add one more suite of Debian, from the site of the other packages.
+
     Renews the lists over the network.
 
     `architecture` is that of another machine, empty for this one. The lists lie in the cache, and the
@@ -218,6 +222,7 @@ class Archive:
 
     def copy(self, path: Path, name: str | None = None) -> None:
         """Adds a copy of a host file, under its path or another name.
+
         Raises `OSError` for a file that cannot be read.
         """
         self.file(name or str(path), path.read_bytes(), path.stat().st_mode & 0o777)
@@ -256,6 +261,7 @@ def add_program(archive: Archive, path: Path, name: str) -> None:
 
 def add_compiler(archive: Archive) -> None:
     """Adds clang and all files that it needs to compile a user's header.
+
     Raises `ObstacleError` if the compiler fails.
     """
     clang = Path(str(shutil.which(COMPILER)))
@@ -284,6 +290,7 @@ def add_compiler(archive: Archive) -> None:
 
 def add_python(archive: Archive) -> tuple[str, str]:
     """Adds this interpreter and the modules that the guest imports.
+
     Imports the guest's modules in another process to list them. Raises `ObstacleError` if that fails.
 
     Returns its path and its home in the guest.
@@ -353,6 +360,7 @@ def make_image(
     kernel: Kernel, program: Path, parity: Path | None = None, own: dict[str, str] | None = None
 ) -> bytes:
     """Returns the archive that all guests of a kernel share, without a task.
+
     Raises `ObstacleError` if a module is missing or the compiler fails; all tools must be installed.
 
     `parity` is the program that compares native queues. `own` maps names of user-written headers,
@@ -385,6 +393,7 @@ def make_image(
 
 def play(kernel: Kernel, base: Path, task: Any, limit_s: float) -> Iterator[Any]:
     """Starts a guest with a task and yields the values that it reports until it ends.
+
     A caller that ends early closes the iterator, which ends the guest.
 
     The task may set `shift`, the time of an instruction as a power of two, ns. Raises

@@ -132,6 +132,7 @@ def draw_task(
     name: str, queue: str, seed: int, seconds: float, acks_each: bool | None = None
 ) -> Task:  # fmt: skip
     """Returns the lab's task for a list of a line: its flows and the commands that install a queue.
+
     Equal seeds draw equal flows; `seconds` is the window at 10 Mb/s.
 
     `acks_each` is that of `Hosts`.
@@ -146,6 +147,7 @@ def draw_task(
 
 def make_task(name: str, queue: str, seed: int, seconds: float) -> dict[str, Any]:
     """Returns a guest's task as JSON: one list of a line through one queue.
+
     `seconds` is the window at 10 Mb/s.
     """
     task = asdict(draw_task(name, queue, seed, seconds))
@@ -155,6 +157,7 @@ def make_task(name: str, queue: str, seed: int, seconds: float) -> dict[str, Any
 
 def simulate(run: Run) -> Run:
     """Returns a run with its simulated times, of `REPLICATIONS` runs of the simulator.
+
     On this machine servers think longer than in a guest.
     """
     line, queue = LINES[run.line], QUEUES[run.queue]
@@ -173,6 +176,7 @@ def simulate(run: Run) -> Run:
 
 def play_here(name: str, seed: int, seconds: float, acks_each: bool | None = None) -> Run:
     """Plays a list through FIFO of this machine's kernel in real time.
+
     Returns the run, simulated too. Needs the rights of root. Raises as `live.play_in_kernel` does.
     """
     task = draw_task(name, FIFO, seed, seconds, acks_each)
@@ -218,6 +222,7 @@ def pair_runs(kernel: str, name: str, said: Sequence[dict[str, Any]], seconds: f
 
 def simulate_again(file: Path) -> list[Run]:
     """Returns the runs that `--json` stored in a file, with a new simulation of each.
+
     Raises `KeyError` or `TypeError` for a file of another version.
     """
     runs = [Run(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
@@ -261,6 +266,7 @@ def find_values(times: Times) -> dict[str, float]:
 
 def compare(runs: Sequence[Run]) -> list[Row]:
     """Returns the rows of all runs: mean and median of each queue, and of FIFO also the mean by size.
+
     Lines and queues without a run have no row.
     """
     rows = []

@@ -98,6 +98,7 @@ arp -s 10.9.0.2 02:00:00:00:00:09
 
 def fetch(machine: Machine) -> tuple[Path, Kernel]:
     """Returns Debian's busybox and newest kernel for a machine, downloaded and unpacked once.
+
     Uses the network. Raises `ObstacleError` where apt does not offer them.
     """
     kernels_image.CACHE.mkdir(parents=True, exist_ok=True)
@@ -121,6 +122,7 @@ def fetch(machine: Machine) -> tuple[Path, Kernel]:
 
 def image(machine: Machine, busybox: Path, kernel: Kernel) -> bytes:
     """Returns the archive that a guest runs; raises `ObstacleError` where the program is not built.
+
     The archive types the commands of `CHECKS` and switches the machine off.
     """
     target = Path(os.environ.get("CARGO_TARGET_DIR", kernels_image.ROOT / "target"), machine.target)
@@ -142,6 +144,7 @@ def image(machine: Machine, busybox: Path, kernel: Kernel) -> bytes:
 
 def failures(name: str, said: str) -> Iterator[str]:
     """Yields the checks of a guest that failed, and prints each check.
+
     `said` is all that the guest wrote; a check that it did not reach has failed.
     """
     for number, (command, wanted) in enumerate(CHECKS.items()):
@@ -155,6 +158,7 @@ def failures(name: str, said: str) -> Iterator[str]:
 
 def play(name: str, machine: Machine) -> list[str]:
     """Runs a guest. Returns the checks that failed.
+
     Raises `ObstacleError` where it cannot run, `TimeoutExpired` after `LIMIT_S`.
     """
     program = machine.qemu[0]
@@ -178,6 +182,7 @@ def play(name: str, machine: Machine) -> list[str]:
 
 def main() -> int:
     """Runs every machine, or those that are named as arguments.
+
     Returns 1 if a check failed, and where CI is set if a machine could not run. Raises `KeyError` for an
     unknown name.
     """

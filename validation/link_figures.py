@@ -67,6 +67,7 @@ class Measured:
 
 def list_words(name: str, task: dict[str, Any] | None, folder: Path) -> list[str]:
     """Returns the command of a program of `link_programs`, whose task is written to a file in `folder`.
+
     Without a task nothing is written.
     """
     words = [sys.executable, str(PROGRAMS), name]
@@ -84,6 +85,7 @@ def play(
     names: tuple[str, str] = ("play", "serve"),
 ) -> link.Played:
     """Plays a task of flows through a link; `names` are the programs of the client's and the server's end.
+
     Lasts as long as the task. Raises `MouseholeError` where there is no link.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -94,6 +96,7 @@ def play(
 
 def emulate(flows: live.FlowList, scheme: str, window_s: float) -> tuple[live.Figures, list[str]]:
     """Returns the figures of a list of flows through the link, and its reasons to call the run invalid.
+
     Fetches that are missing in the records count as unfinished.
     """
     given = live.make_scenario(flows, scheme, 0, window_s, NO_BURST)
@@ -117,6 +120,7 @@ def emulate(flows: live.FlowList, scheme: str, window_s: float) -> tuple[live.Fi
 
 def compare_lists(options: argparse.Namespace) -> tuple[str, bool]:
     """Plays the lists in every way.
+
     Returns the tables, and whether all runs are valid and agree. An invalid run is played again, at most
     `MOST_PLAYS` times in all. Each run is reported on standard error.
     """
@@ -152,6 +156,7 @@ def compare_lists(options: argparse.Namespace) -> tuple[str, bool]:
 
 def write_lists(runs: Sequence[live.Run], way: str, options: argparse.Namespace, validity: str) -> str:
     """Returns the table that compares the simulator with `way`, link or kernel, after its conditions.
+
     `runs` is not empty.
     """
     rows = live.compare(runs)
@@ -181,6 +186,7 @@ def make_link_scenario(scheme: str, rate: str) -> Scenario:
 
 def measure_throughput(seconds: float) -> list[Measured]:
     """Measures the rate of four TCP flows through the link, without the first three seconds.
+
     Returns a row for each of `FASTEST`.
     """
     found = []
@@ -204,6 +210,7 @@ def measure_throughput(seconds: float) -> list[Measured]:
 
 def measure_lateness(seconds: float) -> list[Measured]:
     """Measures the lateness of packets at 100 Mb/s, idle and with two busy processes per processor.
+
     Plays `seconds` through the link for each. Raises as `play` does.
     """
     found = []
@@ -234,6 +241,7 @@ def read_resident_bytes() -> int:
 
 def measure_memory(flows: int) -> list[Measured]:
     """Measures the growth of memory per flow over the second half of a run with many flows.
+
     The flows are of datagrams.
     """
     seen: list[tuple[float, int]] = []

@@ -90,6 +90,7 @@ class FlowList:
     @staticmethod
     def draw(seed: int, window_s: float, rate_bps: int = RATE_BPS) -> FlowList:
         """Draws fetches with uniform starts in the window and uniform sizes; `seed` is the list's number.
+
         The fetches are the same share of any link's rate. Starts are in rising order. Equal seeds draw
         equal lists.
         """
@@ -200,6 +201,7 @@ def play_simulated(
     late_s: float = 0.0,
 ) -> list[_engine.RunResult]:
     """Simulates a list in several replications, which differ in the queue's random draws.
+
     Equal arguments give equal runs.
 
     `mix` is further traffic, in the form of `traffic.mix`. Fetches start up to `late_s` late, as
@@ -233,6 +235,7 @@ def list_transfers(run: _engine.RunResult) -> list[tuple[int, float | None]]:
 
 def measure_kernel(flows: FlowList, scheme: str, window_s: float, program: Path) -> dict[str, Any]:
     """Plays a list through a scheme in this machine's kernel.
+
     Returns the report of `scheme_run`. Needs the rights of root; `program` is `mousehole-live`.
     """
     words = [
@@ -246,6 +249,7 @@ def measure_kernel(flows: FlowList, scheme: str, window_s: float, program: Path)
 
 def play_in_kernel(task: Task) -> dict[str, Any]:
     """Plays a task in this machine's kernel, in a process with its own namespaces.
+
     Returns its report. Needs the rights of root. Ends the program as `witness.run_module` does.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -259,6 +263,7 @@ def play_in_kernel(task: Task) -> dict[str, Any]:
 
 def measure(name: str, seed: int, window_s: float, program: Path) -> Run:
     """Plays list `seed` under the scheme of this name, simulated and in the kernel.
+
     Raises as `play_in_kernel` does.
     """
     flows, scheme = FlowList.draw(seed, window_s), SCHEMES[name]
@@ -300,6 +305,7 @@ class Compared:
     @staticmethod
     def pair(simulated: Sequence[float], kernel: Sequence[float]) -> Compared:
         """Compares list by list, since the same list is played both ways.
+
         Raises `ValueError` for lists of different lengths.
 
         Fewer than five lists give no interval.
@@ -405,6 +411,7 @@ def write_text(runs: Sequence[Run], window_s: float, jobs: int) -> str:
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses the command line; `names` of the result are the schemes to run.
+
     Ends the program, with status 2, for an option that is not allowed.
     """
     parser = argparse.ArgumentParser(
@@ -428,6 +435,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures, prints the table and writes the document; returns the exit code.
+
     Where it cannot run, that is 0, but 1 if CI is set. With --json or --schemes the document stays as it
     is.
     """

@@ -100,6 +100,7 @@ class World:
 
     def write_files(self) -> None:
         """Writes both files of the guard, each whole, as `persist` does.
+
         They ask for `rate` and `scheme`.
         """
         text = f"mode = 'up'\nrate = '{self.rate}'\nscheme = '{self.scheme}'\nflows = {FLOWS}\n"
@@ -110,6 +111,7 @@ class World:
 
     def read_states(self) -> State:
         """Returns the report of `status` for each device, empty if it fails.
+
         It reads them from the program `mousehole-live`.
         """
         done = self.lab.live(NEAR, "status", "--json")
@@ -168,6 +170,7 @@ class World:
 
     def renew(self) -> None:
         """Asks for another rate, after which everything must run whatever the state was before.
+
         Writes both files.
         """
         former = self.rate
@@ -178,6 +181,7 @@ class World:
 
 def replug(world: World) -> Holds:
     """Deletes the device and makes it again, as `ppp0` does at a reconnect.
+
     Returns what must hold afterwards.
     """
     lab = world.lab
@@ -217,6 +221,7 @@ def replace_queue(world: World) -> Holds:
 
 def restart_sqm(world: World) -> Holds:
     """Removes some of redirection, IFB and clsact, as SQM does when it stops.
+
     Returns what must hold afterwards.
     """
     steps = [
@@ -231,6 +236,7 @@ def restart_sqm(world: World) -> Holds:
 
 def kill_guard(world: World) -> Holds:
     """Kills the guard, perhaps replugs the device, and starts another guard.
+
     Returns what must hold afterwards.
     """
     world.kill()
@@ -242,6 +248,7 @@ def kill_guard(world: World) -> Holds:
 
 def kill_command(world: World) -> Holds:
     """Kills a command at a random moment.
+
     Afterwards the files ask for another rate. Returns what must hold then.
     """
     words = world.draws.choice(
@@ -263,6 +270,7 @@ def kill_command(world: World) -> Holds:
 
 def kill_on_start(world: World) -> Holds:
     """Kills the guard while it starts the queues of its files.
+
     Another guard is started. Returns what must hold afterwards.
     """
     world.kill()
@@ -277,6 +285,7 @@ def kill_on_start(world: World) -> Holds:
 
 def end_container(world: World) -> Holds:
     """Deletes a network namespace with a queue of ours; the next start must remove its pins.
+
     Its device is also replugged.
     """
     lab, net = world.lab, "container"
@@ -303,6 +312,7 @@ EVENTS: tuple[Callable[[World], Holds], ...] = (
 
 def play(lab: Lab, events: int, seed: int, log: Path, say: Callable[[str], None] = print) -> Outcome:
     """Plays random events in a lab with the namespaces `near` and `far`, joined at `wan`.
+
     Ends the guard and all that runs at the end. Equal seeds draw equal events.
 
     `say` receives progress lines.
@@ -372,6 +382,7 @@ def find_leftovers(lab: Lab) -> list[str]:
 
 def main() -> int:
     """Plays the events that the command line asks for; returns 1 if something came wrong.
+
     Returns 1 too where it cannot run.
     """
     parser = argparse.ArgumentParser(description="Play random events at devices that a guard keeps.")

@@ -85,6 +85,7 @@ FILES: dict[str, Callable[[Path], None]] = {
 @contextmanager
 def memory_group(limit_bytes: int) -> Iterator[tuple[Path, Path]]:
     """Makes a control group with a limit of memory; yields its list of processes and its peak in bytes.
+
     It is removed at the end, when no process may be left in it.
 
     Raises `MouseholeError` where such groups cannot be made.
@@ -110,6 +111,7 @@ def memory_group(limit_bytes: int) -> Iterator[tuple[Path, Path]]:
 
 def measure_reading(file: Path, limit_mb: int) -> tuple[int, float]:
     """Runs `mousehole inspect` on a file under a memory limit.
+
     Returns exit status and peak memory, MB. Raises `TimeoutExpired` after `LONGEST_S`, `MouseholeError`
     where memory cannot be limited.
     """
@@ -124,6 +126,7 @@ def measure_reading(file: Path, limit_mb: int) -> tuple[int, float]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints a row for each file; returns 1 if a reading failed.
+
     The files are made in a temporary folder and deleted. Raises `MouseholeError` where memory cannot be
     limited.
     """

@@ -39,6 +39,7 @@ class Case:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the cases and renews the document; with `--only`, prints those cases instead.
+
     Returns 0; ends the program with a message if a command fails.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -79,6 +80,7 @@ def run_compare(mousehole: str, command: str) -> Comparison:
 
 def write_table(comparison: Comparison, case: Case) -> str:
     """Returns a table of schemes and figures, with changes against the baseline and their intervals.
+
     The comparison has one cell.
     """
     (cell,) = comparison["cells"]
@@ -93,6 +95,7 @@ def write_table(comparison: Comparison, case: Case) -> str:
 
 def write_heading(column: str | tuple[str, str]) -> str:
     """Returns the heading of a column, which is a role of transfers or a pair of group and quantity.
+
     Raises `KeyError` for another one.
     """
     if isinstance(column, str):
@@ -106,6 +109,7 @@ def write_heading(column: str | tuple[str, str]) -> str:
 
 def format_figure(scheme: Comparison, column: str | tuple[str, str], is_baseline: bool) -> str:
     """Returns a figure as text, such as `226 ms, −32 % (−36…−28)`.
+
     It has no change for the baseline and where that is unknown; a dash stands for a figure that the scheme
     lacks.
     """
@@ -127,6 +131,7 @@ def format_figure(scheme: Comparison, column: str | tuple[str, str], is_baseline
 
 def format_value(what: str, value: float | None) -> str:
     """Returns a value in its unit, or a dash for None.
+
     Goodput is in bit/s; what is neither goodput nor a share of losses is in seconds.
     """
     if value is None:

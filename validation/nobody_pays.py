@@ -195,6 +195,7 @@ FULL = Size(20, "300s", "60s")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Searches the settings and prints them, or judges the chosen ones and renews the page.
+
     Returns 0; ends the program if a comparison fails.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -232,6 +233,7 @@ def list_settings() -> Iterable[str]:
 
 def search(settings: Sequence[str]) -> list[str]:
     """Returns a line for each setting, best first: its broken limits and its mean changes.
+
     Runs a comparison for each case; ends the program if one fails.
     """
     schemes = {setting: setting if "cake" in setting else f"{setting}{TINS}" for setting in settings}
@@ -256,6 +258,7 @@ MEANS = ("short transfers", "pages", "long transfers")
 
 def mean_change(cases: Iterable[Mapping[str, Change]], what: str) -> float:
     """Returns the geometric mean of a figure's changes over the cases that have it.
+
     At least one case has it.
     """
     return geometric_mean(case[what].relative for case in cases if what in case)
@@ -269,6 +272,7 @@ def geometric_mean(changes: Iterable[float]) -> float:
 
 def compare_cases(lines: Sequence[Line], schemes: Sequence[str], size: Size) -> dict[str, Found]:
     """Returns for each case the changes of each scheme against plain CAKE.
+
     Prints the name of each to standard error.
     """
     found = {}
@@ -280,6 +284,7 @@ def compare_cases(lines: Sequence[Line], schemes: Sequence[str], size: Size) -> 
 
 def compare_case(line: Line, schemes: Sequence[str], size: Size) -> Found:
     """Runs one case under plain CAKE and the schemes.
+
     Returns the changes of each scheme. Ends the program if the command fails.
     """
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
@@ -309,6 +314,7 @@ def compare_with_cake(case: Sequence[str], schemes: Sequence[str], figures: Sequ
 
 def list_changes(row: Json, reference: Json, figures: Sequence[Figure]) -> dict[str, Change]:
     """Returns by name the changes of a scheme against CAKE, for those figures that both have.
+
     A change that is unknown counts as 0.
     """
     found = {}
@@ -407,6 +413,7 @@ def list_summary_rows(found: Mapping[str, Found]) -> list[list[str]]:
 
 def describe_traffic(name: str) -> str:
     """Returns the traffic of the line of this name as a phrase.
+
     Raises `ValueError` for an unknown name.
     """
     (line,) = [line for line in (*CHOOSING, *HELD_OUT) if line.name == name]

@@ -55,6 +55,7 @@ class Played:
 
 def play_ns2(case: Case) -> Played:
     """Plays a case in ns-2, in a temporary directory; ends the program if ns-2 fails.
+
     Raises `TimeoutExpired` after 60 s.
     """
     with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
@@ -71,6 +72,7 @@ def play_ns2(case: Case) -> Played:
 
 def parse_ns2(trace: Sequence[str]) -> list[Event]:
     """Parses a packet trace: sends, arrivals at the sink, drops at the bottleneck, ACKs at the sender.
+
     Other lines are left out.
     """
     names = {"+01": "send", "r12": "receive", "d12": "drop", "r10": "ack"}
@@ -97,6 +99,7 @@ def list_faults(case: Case) -> list[dict[str, object]]:
 
 def make_scenario(case: Case, phase_s: float) -> dict[str, object]:
     """Returns a case as a scenario of the simulator; `phase_s` is the phase of the sender's clock.
+
     Raises `KeyError` for a variant that the simulator lacks.
     """
     delay_ms, number = case.number("d2"), case.number
@@ -158,6 +161,7 @@ def play_simulated(
 
 def read_records(folder: Path) -> list[tuple[Case, Played]]:
     """Reads the recorded cases of a folder: the settings given to ns-2, and its events.
+
     Raises `OSError` or `KeyError` for a folder without them.
     """
     return [read_record(one, folder) for one in json.loads((folder / "summary.json").read_text())]
@@ -187,6 +191,7 @@ def read_recorded_events(table: Path) -> list[Event]:
 
 def cut_to_record(ours: list[Event], played: Played) -> list[Event]:
     """Returns our events without those after a record that stops when the transfer is done.
+
     `ours` itself stays as it is.
 
     Such a record may end just before the last ACK.
@@ -246,6 +251,7 @@ class Outcome:
 
 def compare(program: Path, cases: Sequence[Case], theirs: Sequence[Played]) -> list[Outcome]:
     """Plays all cases in the simulator, and those that diverge once more with time in floats.
+
     Ends the program if the simulator fails.
     """
     scenarios = [make_scenario(case, played.phase_s) for case, played in zip(cases, theirs, strict=True)]
@@ -308,6 +314,7 @@ def count_outcomes(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the comparison. Returns the exit status: 1 if a case differs that is no tie.
+
     It is 1 too where ns-2 is needed and not installed.
     """
     parser = argparse.ArgumentParser(description=__doc__)

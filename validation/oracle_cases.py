@@ -84,6 +84,7 @@ def join_indices(indices: Iterable[int]) -> str:
 
 def draw_scattered(rng: random.Random, n: int) -> dict[str, Value]:
     """Draws losses at random positions among `n` segments and as many retransmissions.
+
     All such functions advance `rng` and return the parameters that they set.
     """
     share = rng.choice((0.01, 0.03, 0.1))
@@ -257,6 +258,7 @@ def draw(count: int, seed: int, variants: Sequence[str] = DRAWN) -> list[Case]:
 
 def draw_case(rng: random.Random, feature: str, variant: str) -> Case:
     """Draws a case of a feature; settings that the feature does not set are drawn too.
+
     Advances `rng`. Parameters with their default value are left out.
     """
     n = rng.choice((rng.randint(5, 20), rng.randint(20, 100), rng.randint(100, 200)))

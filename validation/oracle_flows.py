@@ -138,6 +138,7 @@ class TraceLine:
 
 def play_ns2(case: Case) -> tuple[list[TraceLine], float]:
     """Plays a case in ns-2.
+
     Returns its trace, and the phase of the senders' clocks, s. Ends the program if ns-2 fails; raises
     `TimeoutExpired` after 600 s.
     """
@@ -163,6 +164,7 @@ def parse_line(fields: Sequence[str]) -> TraceLine:
 
 def list_events(lines: Sequence[TraceLine]) -> list[Event]:
     """Returns sends, arrivals at the sinks, drops at the bottleneck and ACKs at the senders.
+
     They stay in the order of the trace.
     """
     found = []
@@ -202,6 +204,7 @@ class Outcome:
 
 def draw_drop_tail_case(number: int, seed: int) -> Case:
     """Draws a drop-tail case: 2 to 6 flows whose delays are no multiples of the link's packet times.
+
     Equal numbers and seeds give equal cases.
     """
     rng = random.Random(f"{seed} {number}")  # noqa: S311 - not for secrets
@@ -218,6 +221,7 @@ def draw_drop_tail_case(number: int, seed: int) -> Case:
 
 def compare_events(case: Case) -> Outcome:
     """Plays a case on both sides and compares all events in order, up to the first difference.
+
     Ends the program if ns-2 fails.
     """
     lines, phase_s = play_ns2(case)
@@ -235,6 +239,7 @@ def compare_events(case: Case) -> Outcome:
 
 def play_simulated(case: Case, phase_s: float) -> Iterator[Event]:
     """Plays a case in the simulator and yields its events.
+
     Marks are left out.
 
     Its trace names slots, which are reused: a slot is the next flow's when it sends at that flow's
@@ -297,6 +302,7 @@ class Compared:
 
 def draw_random_case(discipline: str, seed: int) -> Case:
     """Draws four long flows, and 180 short ones that start at random times.
+
     Equal seeds give equal cases.
     """
     queue, ecn, scheme = DISCIPLINES[discipline]
@@ -310,6 +316,7 @@ def draw_random_case(discipline: str, seed: int) -> Case:
 
 def measure_both(case: Case) -> tuple[list[float], list[float]]:
     """Plays a case on both sides.
+
     Returns the figures of ns-2 and those of the simulator. The order is that of `FIGURES`.
     """
     lines, phase_s = play_ns2(case)
@@ -319,6 +326,7 @@ def measure_both(case: Case) -> tuple[list[float], list[float]]:
 
 def compute_ns2_figures(case: Case, lines: Sequence[TraceLine]) -> list[float]:
     """Returns utilisation, share lost, mean queue and mean response time, s, from ns-2's trace.
+
     Only the measured window counts, from `WARM_S` on; responses are those of flows that ended.
     """
     sent_bits, arrived, lost, waiting, area, last_s = 0.0, 0, 0, 0, 0.0, WARM_S
@@ -369,6 +377,7 @@ def compare_figures(discipline: str, seeds: int) -> list[Compared]:
 
 def run_t_test(discipline: str, figure: str, theirs: np.ndarray, mine: np.ndarray) -> Compared:
     """Tests the differences of a figure, paired by seed, by Student's t test.
+
     Without any spread the p-value is 1. There are at least two seeds.
     """
     difference = mine - theirs

@@ -82,6 +82,7 @@ PROGRAMS: dict[str, list[str]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs all checks and renews the document; returns 0.
+
     Takes hours; files of earlier runs in build/validation are replaced.
     """
     options = parse_arguments(arguments)
@@ -106,6 +107,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def obtain_output(name: str, command: Sequence[str], *, reuse: bool) -> Output:
     """Returns a program's output, from a new run or, with `reuse`, from a stored one.
+
     A stored one may be of an older version.
 
     Its standard error goes to a file of the same name with the suffix `.err`.
@@ -136,6 +138,7 @@ def run(command: Sequence[str], kept: Path, errors: Path) -> None:
 
 def read_last_line(errors: Path) -> str:
     """Returns the last line of a program's errors, the reason why it printed nothing useful.
+
     Without any it is `nothing was printed`.
     """
     lines = errors.read_text(encoding="utf-8").split("\n") if errors.exists() else []
@@ -145,6 +148,7 @@ def read_last_line(errors: Path) -> str:
 
 def make_sections(outputs: dict[str, Output]) -> Iterator[Section]:
     """Yields all sections of the page, the comparisons with something outside first.
+
     Plays the recorded ns-2 traces, and reads the record of coverage.
     """
 
@@ -313,6 +317,7 @@ def write_summary(sections: Sequence[Section]) -> str:
 
 def write_body(sections: Sequence[Section]) -> str:
     """Returns the generated part of the document: the counts of each section, then the rows that fail.
+
     Our own tests are counted separately.
     """
     right = (AGREES, UNDECIDED, HOLDS)

@@ -53,6 +53,7 @@ def find_shape(mean: float, median: float) -> float:
 
 def load_modelled() -> pl.DataFrame:
     """Simulates 200 users of `web` on a link of 1 Gb/s.
+
     Returns their page loads, a row for each host. Takes a run of the simulator.
     """
     done = mousehole.run("home", users=200, apps="web:1", down="1gbit", up="1gbit")
@@ -68,6 +69,7 @@ def _to_float(value: object) -> float:
 
 def main(arguments: list[str]) -> None:
     """Prints the figures of a file, or of the model.
+
     Ends the program with a message for several arguments.
     """
     if len(arguments) > 1:

@@ -58,6 +58,7 @@ class _Side:
 
     def add(self, sequence: int, length: int) -> None:
         """Adds a segment; its sequence number is unwrapped to the value nearest the last one.
+
         The first segment's number stays as it is.
         """
         near = sequence if self.base is None else self.base + (sequence - self.base + HALF) % WHOLE - HALF
@@ -129,6 +130,7 @@ def _open_plain(file: Path) -> BinaryIO:
 
 def _read_packets(file: Path) -> Iterator[tuple[int, bytes, int]]:
     """Yields link type, captured bytes and original length of each packet of a capture.
+
     Raises `OtherFormatError` for a file that is no capture. The whole file is in memory.
     """
     with _open_plain(file) as stream:
@@ -143,6 +145,7 @@ def _read_packets(file: Path) -> Iterator[tuple[int, bytes, int]]:
 
 def _read_pcap(data: bytes, order: str) -> Iterator[tuple[int, bytes, int]]:
     """Yields the packets of a pcap file; `order` is its byte order for `struct`.
+
     Raises `OtherFormatError` where it ends in the middle of a packet.
     """
     link = struct.unpack_from(order + "I", data, 20)[0] & 0xFFFF
@@ -160,6 +163,7 @@ def _read_pcap(data: bytes, order: str) -> Iterator[tuple[int, bytes, int]]:
 
 def _read_pcapng(data: bytes) -> Iterator[tuple[int, bytes, int]]:
     """Yields the packets of a pcapng file.
+
     Raises `OtherFormatError` where it ends in the middle of a block, and for packet blocks of the obsolete
     form.
     """

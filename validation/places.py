@@ -60,6 +60,7 @@ FIGURES = (
 
 def main() -> int:
     """Runs the cases and renews their part of the page.
+
     Returns 0; ends the program if a comparison fails.
     """
     found = {}

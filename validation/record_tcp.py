@@ -32,6 +32,7 @@ def drop_point(number: float) -> int | float:
 
 def main(arguments: Sequence[str]) -> int:
     """Plays the case in ns-2 and writes both files; returns the exit status.
+
     Replaces a record of the same name. The status is 2 for faulty arguments, 1 if the transfer does not
     end.
     """

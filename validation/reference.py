@@ -80,6 +80,7 @@ def list_captures(folder: Path) -> list[Path]:
 
 def _read_magic(path: Path) -> bytes:
     """Returns the first four bytes of a file, decompressed if it is gzipped.
+
     Empty if it cannot be decompressed.
     """
     with path.open("rb") as plain:
@@ -95,6 +96,7 @@ def _read_magic(path: Path) -> bytes:
 
 def read_ours(path: Path) -> tuple[Counts, TrafficSummary]:
     """Returns our counts and the whole summary; a capture of uploads only is read as such.
+
     It reads the file twice then.
 
     Raises `NotComparedError` if it cannot be read.
@@ -133,6 +135,7 @@ def read_theirs(path: Path) -> Counts:
 
 def count_packets(rows: Iterable[list[str]]) -> Counts:
     """Returns the counts of packets that are given as the values of `FIELDS`.
+
     Payload is in bytes; retransmitted bytes count once.
     """
     spans: defaultdict[tuple[str, str, str], list[tuple[int, int]]] = defaultdict(list)
@@ -188,6 +191,7 @@ def _count_covered(spans: list[tuple[int, int]], start: int | None) -> int:
 
 def compare_all(paths: Iterable[Path], folder: Path) -> Iterator[str]:
     """Yields a line for each capture, more where the readers differ, and the totals.
+
     Captures after `LIMIT_ALL_S` are not compared.
     """
     began, compared, agreed, missed = time.monotonic(), 0, 0, 0
@@ -222,6 +226,7 @@ def list_differences(mine: Counts, other: Counts) -> list[str]:
 
 def main() -> int:
     """Prints the comparison; returns 1 only if it could not run where CI asks for it.
+
     It is 2 for a folder that does not exist or has no capture.
     """
     program = "make validation WHAT=reference ARGS="

@@ -90,6 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def play_all(case: Case, schemes: Sequence[str], seeds: int, length_s: float) -> dict[Kind, Seen]:
     """Runs the model and both replays of it in all replications; returns the results by kind of run.
+
     Replications run side by side, one for each core.
     """
     with ThreadPoolExecutor(default_jobs()) as pool:
@@ -107,6 +108,7 @@ def play_replication(
     case: Case, schemes: Sequence[str], number: int, length_s: float
 ) -> dict[tuple[Kind, str], tuple[float, float]]:
     """Runs one replication of the model and its replays.
+
     Equal arguments give equal results.
 
     Returns by kind of run and scheme the mean response time of short transfers, s, and the

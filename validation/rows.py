@@ -97,6 +97,7 @@ class Test:
 
 def parse_json_lines(output: str) -> list[Json]:
     """Returns the JSON objects among the lines of an output.
+
     Raises `ValueError` for a line that begins with `{` and is no JSON.
     """
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
@@ -169,6 +170,7 @@ def make_dialogue_rows(all_tests: Sequence[Test], folder: Path) -> list[Row]:
 
 def compare_tcp_goldens(program: Path) -> Row:
     """Plays every golden trace.
+
     Ends the program if the simulator fails. `program` is the binary of mousehole-trace.
 
     Returns a row with the traces that differ and the largest difference in time.
@@ -211,6 +213,7 @@ def make_random_tcp_row(output: str, reason: str) -> Row:
 
 def make_flow_rows(output: str, reason: str) -> list[Row]:
     """Returns a row for several flows under drop-tail, and one for each discipline with random drops.
+
     Without output it is one row with `reason`.
     """
     command = "make oracle"
@@ -241,6 +244,7 @@ def make_flow_rows(output: str, reason: str) -> list[Row]:
 
 def make_overload_rows(output: str, reason: str) -> list[Row]:
     """Returns a row for each kind of queue in the overload table, and one for its rows without a scheme.
+
     Reads the recorded table.
     """
     command = "mousehole-overload 10"
@@ -307,6 +311,7 @@ def run_overload_tests(lines: Sequence[Mapping[str, str]]) -> list[Setting]:
 
 def describe_distance(rows: Sequence[Mapping[str, str]]) -> str:
     """Returns the greatest distances from ns-2's drop shares and mean queues, as text.
+
     There is at least one row.
     """
     shares = [abs(float(row[key]) - float(row[f"ns2_{key}"])) for row in rows for key in ("out", "in")]
@@ -360,6 +365,7 @@ def hold_after_holm(p_values: Sequence[float], level: float = LEVEL) -> list[boo
 
 def make_linux_rows(output: str, reason: str) -> list[Row]:
     """Returns a row for each quantity of `make validation WHAT=witness` that is held to a bound.
+
     Without any it is one row with `reason`.
     """
     command = "sudo make validation WHAT=witness"
@@ -383,6 +389,7 @@ def format_estimate(value: Mapping[str, float] | None) -> str:
 
 def make_claim_rows(output: str, reason: str) -> dict[str, list[Row]]:
     """Returns the rows of each paper's claims, by the paper's name, from the output of `python -m papers`.
+
     Without any it is one row with `reason`.
     """
     found: dict[str, list[Row]] = {}
@@ -419,6 +426,7 @@ def _format_published(line: Json) -> str:
 
 def make_kernel_rows(output: str, reason: str) -> list[Row]:
     """Returns two rows for each policy: its differences in the kernel, and the changed parameters noticed.
+
     Without output it is one row, which says why.
     """
     command = "sudo make bpf-parity"

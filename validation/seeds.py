@@ -58,6 +58,7 @@ class SeededWords:
 
 def judge_under_seeds(name: str, seeds: Sequence[int], settle: int | None, jobs: int | None) -> SeededWords:
     """Judges a paper under each seed; runs that the cache holds are not repeated.
+
     Raises `ValueError` if seeds give different cells.
     """
     found = [
@@ -105,6 +106,7 @@ def write_section(found: Sequence[SeededWords], seeds: Sequence[int]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judges the papers under all seeds, prints the tables, and writes the document.
+
     Returns 0; ends the program with status 2 for fewer than two seeds.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)

@@ -24,6 +24,7 @@ def measure_user_rates(
     near: Inside, far: Inside, address: str, users: Sequence[str], seconds: float
 ) -> list[float]:
     """Returns the rate of a bulk connection from each of the users' addresses, bit/s of IP length.
+
     It lasts `seconds` and a second more.
 
     The connections run at the same time; `near` and `far` enter the namespaces of senders and

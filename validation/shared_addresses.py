@@ -100,6 +100,7 @@ def detects_sharing(model: str, addresses: int, length_s: int, number: int) -> b
 
 def record_run(length_s: int, addresses: int, number: int) -> _engine.Traffic:
     """Records one run as a capture shows it, with all users behind `addresses` addresses.
+
     Equal arguments record the same run.
 
     Returns the traffic.
@@ -122,6 +123,7 @@ def play_recording(loop: str, is_resampled: bool, recorded: _engine.Traffic) -> 
 
 def list_means(scheme: str, traffic: TrafficSection, recorded: _engine.Traffic) -> Iterator[float]:
     """Yields the mean response time of short transfers, s, of each run.
+
     Each run is made when its value is asked for.
     """
     for number in range(RUNS):

@@ -30,6 +30,7 @@ Connections = list[dict[str, object]]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints what large transfers carry, and the changes with and without them; returns 0.
+
     Raises `ValueError` if the record of coverage lacks these captures.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -71,6 +72,7 @@ def list_sizes(connections: Connections) -> np.ndarray:
 
 def compute_share_above(connections: Connections, least: float) -> float:
     """Returns the share of the bytes that connections of more than `least` bytes carry.
+
     NaN without connections.
     """
     found = list_sizes(connections)

@@ -106,6 +106,7 @@ def write_table(rows: list[Row]) -> str:
 
 def main() -> None:
     """Prints the table of a folder; exits with 1 if a file differs or there is none.
+
     Its status is 0 else.
     """
     parser = argparse.ArgumentParser(prog="make validation WHAT=strangers", description=__doc__)

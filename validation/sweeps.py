@@ -47,6 +47,7 @@ def main() -> int:
 
 def _compare_files(folder: Path, cells: int, kills: int) -> int:
     """Runs a sweep whole, and another one with kills, in `folder`.
+
     Returns 1 if their files differ. It returns 1 too if a sweep fails to end or was killed less often than
     asked for.
     """
@@ -80,6 +81,7 @@ def _start_sweep(source: Path, folder: Path) -> "subprocess.Popen[bytes]":
 
 def _run_watched(source: Path, folder: Path) -> list[int]:
     """Runs a sweep to its end.
+
     Returns its resident memory, MB, ten times a second, once it has rows. Ends the program if it fails.
     """
     process, found = _start_sweep(source, folder), list[int]()

@@ -144,6 +144,7 @@ class Compared:
     @staticmethod
     def pair(linux: Times, simulated: Times, share: float | None) -> Compared:
         """Compares the means, or the quantiles at `share`, with a bootstrap interval of their ratio.
+
         The seed is fixed, so that equal times give equal intervals.
         """
 
@@ -206,6 +207,7 @@ def measure_linux(
     cells: Sequence[Cell], congestion: str, limit_s: float
 ) -> tuple[dict[Cell, list[float | None]], dict[str, Any]]:
     """Plays the cells in the kernel.
+
     Needs the rights of root; ends the program as `witness.run_module` does.
 
     Returns their times, s, None for a transfer that did not end, and the report.
@@ -305,6 +307,7 @@ def measure_overflows(cells: Sequence[Cell] = tuple(OVERFLOWS), limit_s: float =
 
 def measure_following(cells: Sequence[Cell] = tuple(FOLLOWED), limit_s: float = LIMIT_S) -> list[Overflow]:
     """Plays several answers on connections that lose packets.
+
     Returns the times of those after the first. Cases without a loss on either side are left out.
     """
     from mousehole import _engine
@@ -328,6 +331,7 @@ def count_single_acks(
     cells: Sequence[Cell] = tuple(ACKNOWLEDGED), limit_s: float = LIMIT_S
 ) -> dict[Cell, list[int]]:
     """Returns how many segments the kernel acknowledges one by one at the start of each transfer.
+
     Plays them in the kernel.
     """
     _, report = measure_linux(cells, "cubic", limit_s)
@@ -377,6 +381,7 @@ def write_conclusion(rows: Iterable[Row]) -> str:
 
 def measure(cells: Sequence[Cell], congestion: str, profile: str, limit_s: float = LIMIT_S) -> Part:
     """Measures one part: the kernel with this congestion control against a profile of the simulator.
+
     Ends the program as `witness.run_module` does.
     """
     times, report = measure_linux(cells, congestion, limit_s)
@@ -410,6 +415,7 @@ def write_overflows(found: Sequence[Overflow]) -> str:
 
 def write_following(found: Sequence[Overflow]) -> str:
     """Returns how many of the following answers agree, and a table of the others, in Markdown.
+
     `found` is not empty.
     """
     agree = sum(one.agrees for one in found)
@@ -455,6 +461,7 @@ def too_many_differ(found: Sequence[Overflow]) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures all parts and writes the document; returns 1 if CUBIC differs where it is not known to.
+
     It returns 1 too if too many overflows differ. Where it cannot run it returns 0, but 1 if CI is set.
     With a choice of parts the document stays as it is.
     """

@@ -101,6 +101,7 @@ class Row:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures all cases and prints the table; returns the exit code.
+
     Where it cannot run that is 0, but 1 if CI is set. With --json or --congestion the document stays as it
     is.
     """
@@ -182,6 +183,7 @@ def stop(number: int, _: FrameType | None) -> None:
 
 def measure_linux(case: Case, reps: int, jobs: int) -> list[Measured]:
     """Runs one case `reps` times, `jobs` at a time, each in its own process and namespaces.
+
     Ends the program if a run fails.
     """
     results: list[Measured] = []
@@ -195,6 +197,7 @@ def measure_linux(case: Case, reps: int, jobs: int) -> list[Measured]:
 
 def run_module(module: str, task: Path, seconds: float, what: str) -> Any:
     """Runs a module of `validation.lab` on a file, in a process that dies with this one. Returns its JSON.
+
     Raises `TimeoutExpired` after `seconds`.
 
     If it fails, the program ends with `what` and the end of the process's errors.
@@ -220,6 +223,7 @@ def run_module(module: str, task: Path, seconds: float, what: str) -> Any:
 @contextlib.contextmanager
 def start_linux_run(case: Case) -> Iterator[Callable[[], Measured]]:
     """Starts a run. Yields a function that waits for its result.
+
     The run never outlives the context. The function ends the program if the run fails, and raises
     `TimeoutExpired` if it takes too long.
     """
@@ -312,6 +316,7 @@ QUANTITIES: list[tuple[str, Callable[[Measured], float], bool]] = [
 
 def compare(case: Case, measured: list[Measured], tcp: dict[str, Any] | None = None) -> list[Row]:
     """Returns the rows of one case, with as many simulated runs as measured ones.
+
     Ends the program if frames are larger than a full one, as with segmentation offload. Without `tcp`, the
     nearest settings are chosen.
     """

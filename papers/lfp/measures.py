@@ -28,6 +28,7 @@ SYN_ACK_BYTES = 40
 
 def measure(result: RunResult) -> Mapping[str, Any]:
     """Measures a run.
+
     Rates are in Mb/s, times in seconds, sizes in packets of `MSS` bytes; a class without flows has NaN.
 
     Latency lasts from the client's SYN to the last byte received. Drops are those of packets on the way
@@ -73,6 +74,7 @@ def measure(result: RunResult) -> Mapping[str, Any]:
 
 def elephant_share(colours: list[ColourCounters]) -> float:
     """Returns the share of packets, SYN-ACKs and acknowledgements included, that are red.
+
     It is 0 if nothing arrived.
     """
     arrived = {colour["name"]: colour["arrived"] for colour in colours}
@@ -81,6 +83,7 @@ def elephant_share(colours: list[ColourCounters]) -> float:
 
 def elephant_packets(result: RunResult) -> float:
     """Returns the mean over time of the packets that make an elephant; NaN without LFP.
+
     Only the measured window counts. It takes all adaptive values of the series.
     """
     series, summary = result.series(), result.summary()
@@ -94,6 +97,7 @@ def elephant_packets(result: RunResult) -> float:
 
 def measure_labels(result: RunResult) -> Mapping[str, Any]:
     """Measures which share of packets has each label by position in its flow; needs the packet trace.
+
     Raises `MouseholeError` without it. A position without packets has NaN.
 
     A flow's first packet is its SYN-ACK. Green packets are labelled P_S up to tau and promoted beyond.

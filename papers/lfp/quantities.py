@@ -14,6 +14,7 @@ CAPACITY_MBPS = 2.0
 
 def average_latency(run: Measured, least: int, most: int) -> float:
     """Returns the mean latency, s, of flows of `least` to `most` packets.
+
     Each class weighs by its flows; NaN if there are none.
 
     A measured class must begin with `least` and another one end with `most`.
@@ -36,6 +37,7 @@ def utilisation_error() -> float:
 
 def overhead_error() -> float:
     """Returns the greatest distance of Table 1's overheads from the range that its rounded rates allow.
+
     Reads published.toml.
     """
 

@@ -42,6 +42,7 @@ QUANTILES = (np.arange(100) + 0.5) / 100
 
 def with_transfers(scenario: Mapping[str, Any], cell: Mapping[str, str]) -> Mapping[str, Any]:
     """Returns the scenario with independent transfers of the cell's size, spread over its window.
+
     The scenario stays as it is; its duration is in seconds, as text. With a trace there are
     `TRACED_TRANSFERS`.
     """
@@ -56,6 +57,7 @@ def with_transfers(scenario: Mapping[str, Any], cell: Mapping[str, str]) -> Mapp
 
 def transfer_times(result: RunResult) -> Mapping[str, Any]:
     """Measures until the last acknowledgement is back, half a round trip after the last packet arrived.
+
     Raises `MouseholeError` if a transfer did not end, and if a packet was dropped at the buffer. Times are
     in seconds; `cov` is the standard deviation over the mean.
     """
@@ -72,6 +74,7 @@ def transfer_times(result: RunResult) -> Mapping[str, Any]:
 
 def mean_wait_s(trace: TraceColumns | None, silence_s: float) -> float:
     """Returns the mean gap between a connection's sends that is too long for anything but a timeout.
+
     `silence_s` is the longest other gap, in seconds. Waits for the first packet do not count. NaN without
     a trace or such a gap.
     """
@@ -90,6 +93,7 @@ def mean_wait_s(trace: TraceColumns | None, silence_s: float) -> float:
 
 def two_classes(result: RunResult) -> Mapping[str, Any]:
     """Measures section II.C: packets delivered, none counted twice, and each class's share of the link.
+
     Needs the packet trace; raises `MouseholeError` without it. Shares have one value for each `WINDOW_S`.
     """
     trace, transfers, down = result.trace(), result.transfers(), result.queues()[0]
@@ -122,6 +126,7 @@ class Delivered:
 
 def delivered(trace: TraceColumns) -> tuple[Delivered, Delivered]:
     """Returns what of the short and of the long flows arrived.
+
     A flow is long if it sent segment `LONG_FROM` or a later one. Raises `ValueError` for a trace without
     data.
     """
@@ -166,6 +171,7 @@ def _active(transfers: TransferColumns, times_s: Floats, is_long: bool) -> Float
 
 def experiment(result: RunResult) -> Mapping[str, Any]:
     """Measures web traffic by size, the bottlenecks, and the foreground flows if there are any.
+
     Rates are in packets per second, sizes in packets of `PACKET_BYTES`; NaN where nothing ended.
     """
     transfers, source = result.transfers(), np.array(result.transfers()["source"])
@@ -209,6 +215,7 @@ def _bottlenecks(result: RunResult) -> Mapping[str, Any]:
 
 def _foreground(name: str, start_s: Floats, response_s: Floats) -> Mapping[str, Any]:
     """Returns times and fairness of foreground flows; those started together are one batch.
+
     A new batch begins after 5 s without a start. `start_s` is not empty.
 
     A batch of which a flow did not end has neither.
@@ -245,6 +252,7 @@ def _threshold(result: RunResult) -> float:
 
 def traced(result: RunResult) -> Mapping[str, Any]:
     """Measures the bottleneck second by second: its queue, and the share of packets marked or dropped.
+
     Raises `MouseholeError` without a packet trace.
     """
     trace, down, summary = result.trace(), result.queues()[0], result.summary()
@@ -265,6 +273,7 @@ def traced(result: RunResult) -> Mapping[str, Any]:
 
 def queue_at(entered_s: Floats, service_s: float, times_s: Floats) -> Floats:
     """Returns how many packets wait or are being sent at these times, in a FIFO of equal packets.
+
     `entered_s` is in rising order, times are in seconds.
     """
     number = np.arange(entered_s.size)
@@ -275,6 +284,7 @@ def queue_at(entered_s: Floats, service_s: float, times_s: Floats) -> Floats:
 
 def _rate(event: NDArray[np.str_], time_s: Floats, seconds: Floats, of: NDArray[np.bool_]) -> Floats:
     """Returns signals over arrivals of the last `AVERAGED_S` before each second.
+
     It is 0 if nothing arrived.
     """
 

@@ -43,6 +43,7 @@ def over_model(
     measured_wait: bool = False,
 ) -> float:
     """Returns the ratio of the simulated mean time to the model's.
+
     With `measured_wait` the run needs a trace.
 
     `path` replaces parameters of the model's path. With `measured_wait`, its timeouts last as long
@@ -65,6 +66,7 @@ def peak_share(run: Measured) -> float:
 
 def over_fair(run: Measured) -> float:
     """Returns the ratio of the short flows' rate to their fair share, with equal rates for all flows.
+
     NaN if there is no such window.
     """
     both = _both(run)
@@ -122,6 +124,7 @@ def goodput(run: Measured) -> float:
 
 def class_ratio(run: Measured) -> float:
     """Returns the ratio of the signal rate (marks and drops) of Short packets to that of Long ones.
+
     It is infinite or NaN without signals for Long packets.
     """
     return float(run["short_signals"] / run["long_signals"])

@@ -12,6 +12,7 @@ EDGES_KB = np.geomspace(1, 5000, 25)
 
 def measure(result: RunResult) -> Mapping[str, Any]:
     """Measures response times; one without an end counts until the run's end, which is too little.
+
     Times are in seconds, sizes in kB; a class of sizes without transfers has NaN.
     """
     transfers, end_s = result.transfers(), float(result.summary()["window_end_s"])

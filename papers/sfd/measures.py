@@ -20,6 +20,7 @@ EDGES = np.unique(np.concatenate([np.arange(1, 21), np.round(np.geomspace(21, 20
 
 def measure(result: RunResult) -> Mapping[str, Any]:
     """Measures a run.
+
     A class of sizes in which nothing ended has NaN.
 
     Latency lasts from the first packet sent, the SYN where the scenario has one, to the last one received;
@@ -52,6 +53,7 @@ def measure(result: RunResult) -> Mapping[str, Any]:
 
 def _by_rtt(latency: Floats, rtt_s: Floats, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Returns the round-trip times that occur, to a millisecond, and the mean latency of each.
+
     It is NaN where none is chosen; times are in seconds.
     """
     classes = np.round(rtt_s, 3)

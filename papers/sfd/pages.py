@@ -65,6 +65,7 @@ class Pages(NamedTuple):
 @cache
 def read_pages(path: Path) -> Pages:
     """Reads the pages of a log; raises `MouseholeError` if it cannot be read or has no page.
+
     Requests without a size begin pages but are no objects. The result is stored for the process.
     """
     sizes: list[int] = []
@@ -93,6 +94,7 @@ def begins_page(path: str) -> bool:
 
 def _read_requests(path: Path) -> Iterator[Request]:
     """Yields the requests of a log in any of the known formats.
+
     Lines that do not fit are left out. Raises `NotAvailableError` for a file that cannot be read.
     """
     lines = _read_lines(path)
@@ -115,6 +117,7 @@ def _read_requests(path: Path) -> Iterator[Request]:
 
 def _read_lines(path: Path) -> Iterator[str]:
     """Yields the lines of a file, decompressed if its name ends in .gz.
+
     Raises `NotAvailableError` for a file that cannot be read.
     """
     try:
@@ -140,6 +143,7 @@ def _find_columns(header: list[str]) -> dict[str, int]:
 
 def _parse_row(cells: list[str], columns: dict[str, int]) -> Request | None:
     """Parses a row of a table; returns None if it is too short or its size was only announced.
+
     A size that is no number is 0.
     """
     if len(cells) <= max(columns.values()):

@@ -118,6 +118,7 @@ def latency_ratio(run: Measured, baseline: Measured, packets: int, within: float
 
 def penalty_removed(run: Measured, baseline: Measured, scheme: Measured, packets: int) -> float:
     """Returns the share of the penalty of long objects under `scheme` that `run` removes.
+
     The penalty is that against the baseline; sizes within 40 % of `packets` count.
     """
     plain, now, before = (latency_s(one, packets, 0.4) for one in (baseline, run, scheme))
@@ -126,6 +127,7 @@ def penalty_removed(run: Measured, baseline: Measured, scheme: Measured, packets
 
 def crossover_kb(run: Measured, baseline: Measured) -> float:
     """Returns the size, KB, from which on the scheme's mean latency exceeds the baseline's.
+
     The running sum of log-ratios over the sizes, from the greatest down, is at its maximum there: so a
     single size that crosses by chance does not count. Raises `ValueError` if no size has both means.
     """
@@ -158,6 +160,7 @@ def sequential_s(run: Measured, page: str) -> float:
 
 def page_objects(page: str) -> float:
     """Returns the number of objects of a page; of a log, the median over its pages (Table 5).
+
     Raises `NotAvailableError` if the log is not on this machine.
     """
     return _median_page(page, np.ones_like)
@@ -165,6 +168,7 @@ def page_objects(page: str) -> float:
 
 def page_short_objects(page: str, th_kb: float) -> float:
     """Returns the number of objects of at most `th_kb` KB in a page; of a log, the median.
+
     Raises `NotAvailableError` if the log is not on this machine.
     """
     return _median_page(page, lambda kb: (kb <= th_kb).astype(float))
@@ -172,6 +176,7 @@ def page_short_objects(page: str, th_kb: float) -> float:
 
 def page_kb(page: str) -> float:
     """Returns the size of a page with all its objects, KB; of a log, the median.
+
     Raises `NotAvailableError` if the log is not on this machine.
     """
     return _median_page(page, lambda kb: kb)
@@ -179,6 +184,7 @@ def page_kb(page: str) -> float:
 
 def page_largest_kb(page: str) -> float:
     """Returns the size of a page's largest object, KB; of a log, the median.
+
     Raises `NotAvailableError` if the log is not on this machine.
     """
     if page in CONTENTS:
@@ -193,6 +199,7 @@ def page_share(
     run: Measured, baseline: Measured, least: float, sequential: bool = False, log: str = ""
 ) -> float:
     """Returns the share of pages whose time is reduced by at least the share `least`.
+
     Objects come in parallel unless `sequential`. Without `log` the pages are drawn from Table 2's model.
     Otherwise it is the path of a log relative to the folder of real traces (MOUSEHOLE_DATA); raises
     `NotAvailableError` if it is not on this machine.
@@ -207,6 +214,7 @@ def page_median(run: Measured, baseline: Measured, sequential: bool = False, log
 
 def page_quantiles(run: Measured, baseline: Measured, sequential: bool = False, log: str = "") -> Floats:
     """Returns the reductions of the pages' times, at a hundred quantiles (Figure 9).
+
     Arguments and errors are those of `page_share`.
     """
     found: Floats = np.quantile(_page_reductions(run, baseline, sequential, log), np.arange(100) / 100)
@@ -257,6 +265,7 @@ def _reductions(run: Measured, baseline: Measured) -> Floats:
 
 def _interpolate_latency(run: Measured, packets: Floats) -> Floats:
     """Returns the mean latency at these sizes, interpolated over the logarithm of the measured ones.
+
     Beyond the measured sizes it is that of the nearest one.
     """
     known = run["count"] > 0
@@ -266,6 +275,7 @@ def _interpolate_latency(run: Measured, packets: Floats) -> Floats:
 
 def _page_reductions(run: Measured, baseline: Measured, sequential: bool, log: str) -> Floats:
     """Returns the reduction of each page's time; the pages are the same for all runs.
+
     A page takes as long as its slowest object, or with `sequential` as all together.
     """
     packets, page = _synthetic_pages() if not log else _logged_pages(log)
@@ -301,6 +311,7 @@ def _logged_pages(log: str) -> tuple[Floats, NDArray[np.int64]]:
 
 def _pages_of_log(log: str) -> Pages:
     """Returns the pages of a real trace, or of the user's own log if its path is absolute.
+
     Raises `NotAvailableError` for a trace that is not on this machine, `MouseholeError` for a user's log
     that cannot be read.
     """

@@ -33,6 +33,7 @@ WINDOWS = np.arange(1, 256)
 
 def mix(scenario: Json, _cell: Mapping[str, str]) -> Json:
     """Returns the scenario with the Web's load as the model takes it, or without the Web at no load.
+
     The scenario stays as it is. Raises `KeyError` without a load.
 
     `traffic.load` is a share of the paper's 10 Mb/s. Two keys are for trials only: `traffic.counted` says
@@ -51,6 +52,7 @@ def mix(scenario: Json, _cell: Mapping[str, str]) -> Json:
 
 def with_parameters(scheme: str, values: Mapping[str, object]) -> str:
     """Returns the scheme with these values for the parameters that it names; it gets no others.
+
     A parameter counts once for every part that names it.
     """
     for name, value in values.items():
@@ -84,6 +86,7 @@ def header_share() -> float:
 
 def measure(result: RunResult) -> Mapping[str, Any]:
     """Measures a run.
+
     Times are in seconds, rates in Mb/s.
 
     A transmission begins with the first packet sent and ends with the last acknowledgement received, as its
@@ -123,6 +126,7 @@ def done_by(seconds: Floats, at: Floats) -> Floats:
 
 def slowest(seconds: Floats, page: NDArray[np.uint64]) -> Floats:
     """Returns the longest time of each page.
+
     The order is that of the pages' numbers. `page` has the page of each time.
     """
     if not seconds.size:
@@ -134,6 +138,7 @@ def slowest(seconds: Floats, page: NDArray[np.uint64]) -> Floats:
 
 def typical(seconds: Floats, size: NDArray[np.uint64], retransmits: NDArray[np.uint32]) -> Floats:
     """Returns the median time of objects of 1, of 2 to 3, and of 4 to 7 packets that lost nothing.
+
     NaN without any.
     """
     packets = -(-size.astype(np.int64) // PACKET_BYTES)
@@ -145,6 +150,7 @@ def typical(seconds: Floats, size: NDArray[np.uint64], retransmits: NDArray[np.u
 
 def drops(result: RunResult) -> Mapping[str, float]:
     """Returns the shares of arrivals at the bottleneck that were dropped, and the Web's share of arrivals.
+
     Raises `KeyError` under a scheme without these colours, `ZeroDivisionError` if nothing arrived.
 
     Packets of the Web and of FTP are distinguished by their colours; the marker `application` sets them.
@@ -162,6 +168,7 @@ def drops(result: RunResult) -> Mapping[str, float]:
 
 def measure_windows(result: RunResult) -> Mapping[str, Any]:
     """Measures a run with a trace: the share of dropped packets that told of each window or a smaller one.
+
     Only drops within the measured window count. Raises `MouseholeError` without a trace.
     """
     trace = result.trace()
@@ -178,6 +185,7 @@ def dropped_windows(
     event: NDArray[np.str_], flow: NDArray[np.uint32], seq: NDArray[np.int64], cwnd: Floats
 ) -> Floats:
     """Returns for each drop the window that its packet told of, its sender's when it was sent; else NaN.
+
     Windows are whole packets, from 1 to the last of `WINDOWS`. Packets are in order of time.
 
     The latest packet of a number and a slot is the one that is dropped.

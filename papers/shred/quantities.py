@@ -94,6 +94,7 @@ def disproportion(run: Measured) -> float:
 
 def dropped_up_to(run: Measured, window: int) -> float:
     """Returns the share of dropped packets that carried this window or a smaller one.
+
     `window` counts packets, from 1 on.
     """
     return float(run["dropped"][window - 1])

@@ -21,6 +21,7 @@ SHORT_BYTES, LONG_BYTES = 15_000, 100_000
 
 def measure(result: RunResult) -> Mapping[str, Any]:
     """Measures a run. A transfer that had not ended when the run did counts with the time it had taken.
+
     Times are in seconds; NaN where there are no such transfers or pages.
     """
     transfers, down, summary = result.transfers(), result.queues()[0], result.summary()
@@ -45,6 +46,7 @@ def measure(result: RunResult) -> Mapping[str, Any]:
 
 def page_times(transfers: TransferColumns, took: Floats) -> Floats:
     """Returns the times of pages all of whose transfers were measured, from first start to last end.
+
     The times are in seconds; a page number of 0 means no page.
     """
     page, start = transfers["page"], transfers["start_s"]
@@ -61,6 +63,7 @@ def page_times(transfers: TransferColumns, took: Floats) -> Floats:
 
 def build(scenario: Json, _cell: Mapping[str, str]) -> Json:
     """Returns the scenario with the folder of shared data before the files of its traffic.
+
     The folder is that of MOUSEHOLE_DATA, else `../shared/data`; files need not exist. The key `ecn`, which
     scenarios do not have, has a scheme mark that can and does not by default. The scenario given stays as
     it is.

@@ -107,6 +107,7 @@ def measure(result: RunResult) -> Mapping[str, Any]:
 
 def measure_long(result: RunResult) -> Mapping[str, Any]:
     """Measures the throughput of flows without end: among flows, and of each flow over time.
+
     Rates are in bit/s. These flows begin at time zero before everything else, so that they have the first
     slots of the trace. Raises `MouseholeError` without a packet trace.
     """
@@ -131,6 +132,7 @@ def samples_bps(
     time_s: Floats, flow: NDArray[Any], size: NDArray[Any], flows: int, begin_s: float, end_s: float
 ) -> Floats:
     """Returns the throughput of each flow (rows) in consecutive intervals of `SAMPLE_S` (columns).
+
     They begin at `begin_s`; a last one that is cut short is left out. `size` is in bytes.
     """
     count = int((end_s - begin_s) / SAMPLE_S)
@@ -144,6 +146,7 @@ def pages(
     transfers: TransferColumns, took: Floats, source: NDArray[np.str_], until_s: float
 ) -> dict[str, Any]:
     """Returns what is measured of the probes' pages of both versions of HTTP.
+
     Times are in seconds, NaN where there is no page; `done` has a row for each of `RTTS_S`, a column for
     each of `TIMES_S`.
     """
@@ -161,6 +164,7 @@ def page_times(
     transfers: TransferColumns, took: Floats, chosen: Bools, until_s: float
 ) -> tuple[Floats, Floats]:
     """Returns times of pages from request to last byte, and round-trip times. They begin before `until_s`.
+
     Both are in seconds; a time is infinite for an endless page.
 
     What is left of pages that began before the window lacks its index. A page some transfer of which has not
@@ -199,6 +203,7 @@ def average(values: NDArray[Any]) -> float:
 
 def shares(colours: list[ColourCounters]) -> dict[str, float]:
     """Returns the loss of each colour and its share of the arrivals at a link.
+
     A loss is NaN if nothing of the colour arrived.
     """
     arrived = max(1, sum(colour["arrived"] for colour in colours))

@@ -21,6 +21,7 @@ def mean_change(run: Measured, baseline: Measured, what: str) -> float:
 
 def at_level(run: Measured, what: str, level: float) -> float:
     """Returns a quantile: the lowest stored one at or above this level.
+
     Raises `IndexError` above the last one stored.
     """
     return float(run[what][np.searchsorted(LEVELS, level - 1e-9)])
@@ -44,6 +45,7 @@ def more_variable(run: Measured) -> float:
 
 def rtt_matters_less(run: Measured, slow: Measured, fast: Measured) -> float:
     """Returns the distance between page times of two link speeds less that between two round-trip times.
+
     Times of which some page is not known do not count.
 
     Distances are Kolmogorov's, the largest between the shares done by a time: of the whole runs

@@ -9,6 +9,7 @@ from mousehole.runs import RunResult
 
 def measure(result: RunResult) -> Mapping[str, Any]:
     """Measures response times in seconds.
+
     One without an end counts until the run's end, which is too little.
     """
     transfers, end_s = result.transfers(), float(result.summary()["window_end_s"])

@@ -28,6 +28,7 @@ def gain_difference(two: Measured, sharing: Measured, less_two: Measured, less_s
 
 def model_s(_run: Measured, sizes: str, threshold: str) -> float:
     """Returns the mean response time by the model, s.
+
     `sizes` is a key of `LAWS`, `threshold` a size in kB as text.
     """
     return two_levels.two_levels(LAWS[sizes], LOAD, float(threshold.removesuffix("kB"))) / RATE_KB_S

@@ -22,6 +22,7 @@ Result = Comparison | DaysComparison | Tuned | PageLoads | Sweep
 
 def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Result:
     """Returns the result that a file holds: of `compare`, `compare_days`, `tune`, `page` or `link`.
+
     Policies are loaded for the whole process.
 
     The file is what `save` or the option `--json` wrote. The folder of a sweep gives its `Sweep`. Frames,

@@ -19,6 +19,7 @@ def find_papers() -> Path:
 
 def list_papers(own: Path | None = None) -> str:
     """Returns the papers with the tables, figures and claims of each, one line per paper.
+
     `own` is a folder of further papers; raises `MouseholeError` if it has none.
     """
     return str(_command(own).list_papers())
@@ -26,6 +27,7 @@ def list_papers(own: Path | None = None) -> str:
 
 def start_paper(name: str, folder: Path) -> str:
     """Writes the folder of a new paper, in which everything runs, and returns what to do next.
+
     Raises the errors of `papers.new.create_paper`.
     """
     _command(None)
@@ -70,6 +72,7 @@ def reproduce(name: str | None, own: Path | None, html: str | None, **wanted: An
 
 def study(name: str, **length: Any) -> Any:
     """Returns a paper for a notebook (`papers/notebook.py`); `length` is its number and duration of runs.
+
     Changes `sys.path` as `make_importable` does.
     """
     make_importable()
@@ -78,6 +81,7 @@ def study(name: str, **length: Any) -> Any:
 
 def make_importable(own: Path | None = None) -> None:
     """Lets this process import the package `papers`, with the papers of a further folder before it.
+
     Extends `sys.path` and the package's path. Raises `MouseholeError` if no folder in `own` has a
     paper.toml.
     """

@@ -66,6 +66,7 @@ def list_of_subject(subject: Subject) -> list[Quantity]:
 
 def list_columns(name: TableName, subject: Subject) -> list[Quantity]:
     """Returns the quantities of a subject that are columns of a table, in order.
+
     The order is that of the table of quantities.
     """
     return [one for one in list_of_subject(subject) if name in one.tables]
@@ -93,6 +94,7 @@ def is_primary(kind: str | None, what: str, known: Collection[str]) -> bool:
 
 def figures_in_order(figures: Iterable[tuple[str, str]], kinds: Mapping[str, str]) -> list[tuple[str, str]]:
     """Returns figures (group, name of the quantity) by group, the first ones of each kind before the rest.
+
     Groups stay in the order in which they first appear; repeated figures stand once. Raises `KeyError` for
     an unknown quantity.
     """
@@ -128,6 +130,7 @@ def name_ends(name: str) -> tuple[str, str]:
 
 def compute_interval(quantity: Quantity, values: ArrayLike, design: Design) -> Estimate:
     """Returns mean and interval of a quantity: within 0 to 1 for shares, not below 0 for others.
+
     `values` has one number per replication.
     """
     return (share_interval if quantity.is_share else positive_interval)(values, design)

@@ -127,6 +127,7 @@ def remaining_s(
 
 def slow_start_packets(p: ArrayLike, packets: ArrayLike) -> Floats:
     """Returns E[d_ss], packets sent up to and with the first loss, at most all (C-5).
+
     Without loss it is all of them.
     """
     p, packets = _check_loss(p), _check_count("packets", packets, 0)
@@ -143,6 +144,7 @@ def slow_start_window(packets: ArrayLike, path: Path = FIGURE_2, initial_window:
 
 def slow_start_s(packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0) -> Floats:
     """Returns E[T_ss], seconds of slow start for `packets` packets (C-15); the window stops at W_max.
+
     The first window is `initial_window` packets.
     """
     packets = _check_count("packets", packets, 0)
@@ -173,6 +175,7 @@ def first_loss_s(
 
 def timeout_share(p: ArrayLike, window: ArrayLike) -> Floats:
     """Returns Q(p, w), the probability that a loss in a window of w packets ends in a timeout (C-17).
+
     It is 1 for windows of at most `DUPLICATE_ACKS` packets, and the limit p → 0 without loss.
     """
     p, window = np.broadcast_arrays(_check_loss(p), _check_count("window", window, 0))

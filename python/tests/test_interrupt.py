@@ -17,6 +17,7 @@ def run_interrupted(
     arguments: list[str], ready: str, cwd: Path, number: signal.Signals = signal.SIGINT
 ) -> tuple[int, str, float]:
     """Sends a signal to the command once `ready` is on its standard error.
+
     A command that still runs after 60 s is killed.
 
     Returns exit status, standard error, and seconds from the signal to the end.

@@ -314,6 +314,7 @@ def count_rows(folder: Path) -> int:
 
 def run_killed(source: Path, folder: Path, at: int) -> None:
     """Starts a sweep, and kills it once it has `at` rows.
+
     It is killed after 60 s in any case, unless it has ended.
     """
     process = subprocess.Popen(

@@ -45,6 +45,7 @@ class Lab:
 
     def __init__(self, case: Case, *, shaped: bool = True) -> None:
         """Creates the namespaces, devices and routes of a case, and its token bucket if `shaped`.
+
         The calling thread leaves its own namespace. Needs root's rights.
         """
         self.sender, self.router, self.receiver = Namespace(), Namespace(), Namespace()
@@ -63,6 +64,7 @@ class Lab:
 
     def _pair(self, a: Namespace, dev_a: str, ip_a: str, b: Namespace, dev_b: str, ip_b: str) -> None:
         """Joins two namespaces by a veth pair with addresses, without offloads.
+
         Raises `RuntimeError` if a command fails.
         """
         a.ip(f"link add {dev_a} type veth peer name {dev_b} netns {b.path}")

@@ -52,6 +52,7 @@ class Delay:
 
     def step(self, most_s: float) -> None:
         """Waits at most `most_s` for a packet or the next departure; then takes and writes packets.
+
         Packets that the far end refuses are counted in `lost`.
         """
         if self.waiting:
@@ -63,6 +64,7 @@ class Delay:
 
     def _release(self) -> None:
         """Writes the packets that are due, and records their lateness.
+
         A packet that its sink refuses counts as lost.
         """
         while self.waiting and self.waiting[0][0] <= time.monotonic():
@@ -92,6 +94,7 @@ class Delay:
 
     def run(self) -> None:
         """Passes packets on until SIGTERM, at real-time priority where that is allowed.
+
         Sets the handler of SIGTERM.
         """
         stop: list[int] = []
@@ -126,6 +129,7 @@ def _read(source: int) -> Iterator[bytes]:
 
 def main() -> int:
     """Runs a delay line until SIGTERM, and prints its report as JSON; returns 0.
+
     The arguments are the descriptors of source and sink, and the delay in s.
     """
     line = DelayLine(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))

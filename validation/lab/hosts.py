@@ -45,6 +45,7 @@ class Hosts:
         acks_each: bool | None = None,
     ) -> None:  # fmt: skip
         """Listens in the server's namespace; `resets_both` resets the server's end with the client's.
+
         A reset by the server crosses the queue, where the simulator has no packet. `acks_each` has clients
         acknowledge each segment at once, or delay ACKs whenever they may; None leaves it to the kernel.
         Raises `OSError` for an unknown congestion control.
@@ -65,6 +66,7 @@ class Hosts:
 
     def start(self, transfer: Transfer) -> None:
         """Opens the connection of a transfer.
+
         Each number is used once. The thread stays in the client's namespace.
         """
         self.opened_s[transfer.number] = time.monotonic()
@@ -79,6 +81,7 @@ class Hosts:
 
     def step(self, most_s: float) -> None:
         """Serves the sockets that are ready, after waiting for one at most `most_s`.
+
         Opens, answers and ends transfers as their sockets allow.
         """
         for key, _ in self.selector.select(most_s):
@@ -91,6 +94,7 @@ class Hosts:
 
     def _accept(self, listener: socket.socket, _: None) -> None:
         """Accepts all waiting connections; unknown ones are closed.
+
         Raises `BlockingIOError` when no other waits.
         """
         while True:
@@ -129,6 +133,7 @@ class Hosts:
 
     def _receive(self, end: socket.socket, transfer: Transfer) -> None:
         """Reads what has arrived; asks for the next answer, or ends the transfer after the last one.
+
         Raises `BlockingIOError` if more is to come, `ConnectionError` if the server ended early.
         """
         if self.acks_each is not None:  # the kernel forgets it
@@ -147,6 +152,7 @@ class Hosts:
 
     def end(self, transfer: Transfer) -> None:
         """Records the time of the end and resets the connection, so that no packets follow the transfer.
+
         The server's end stays open in `kept` unless `resets_both`.
         """
         self.ended_s[transfer.number] = time.monotonic()

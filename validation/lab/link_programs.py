@@ -33,6 +33,7 @@ SO_TIMESTAMPNS = 35
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Sends as many bytes as a request asks for, and waits for the client to close.
+
     A connection that breaks ends it without an error.
     """
     with contextlib.suppress(OSError, asyncio.IncompleteReadError):
@@ -56,6 +57,7 @@ async def serve() -> None:
 
 async def fetch(size: int) -> None:
     """Fetches `size` bytes and resets the connection, so that the server's end sends nothing more.
+
     The server's address is the variable MOUSEHOLE_SERVER. Returns too if the server closes early.
     """
     reader, writer = await asyncio.open_connection(os.environ["MOUSEHOLE_SERVER"], PORT)
@@ -70,6 +72,7 @@ async def fetch(size: int) -> None:
 
 async def play(task: dict[str, Any]) -> None:
     """Starts the long flows and the fetches of a task at their times, and waits for the fetches.
+
     Raises `TimeoutError` if they last longer than the task's `seconds`. Long flows are cancelled after
     `at_least_s`.
     """
@@ -115,6 +118,7 @@ async def serve_with_call() -> None:
 
 def receive_call(call: dict[str, Any], delays_s: dict[int, float]) -> None:
     """Asks for a call and records each packet's one-way delay, s, by the kernel's time of its arrival.
+
     Never returns; the server's address is the variable MOUSEHOLE_SERVER.
     """
     end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -129,6 +133,7 @@ def receive_call(call: dict[str, Any], delays_s: dict[int, float]) -> None:
 
 async def play_with_call(task: dict[str, Any]) -> None:
     """Plays a task of flows and a call, and writes the delays of the call's packets to a file.
+
     The file's numbers are in seconds, by the packet's number; lost packets are missing.
     """
     share_processor()

@@ -140,6 +140,7 @@ class Lab:
 
     def start(self, net: str, *words: str | Path, **how: Any) -> subprocess.Popen[str]:
         """Starts a command in a namespace with the options `how` of `Popen`.
+
         The namespace's mounts and processes are those of the lab.
 
         The process id is that of the command itself.
@@ -183,6 +184,7 @@ class Lab:
 
     def live(self, net: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
         """Runs `mousehole-live` in a namespace, and returns its result.
+
         Raises `RuntimeError` if it is not built, `TimeoutExpired` after 60 s.
         """
         return self.call(net, require_program(), *words)
@@ -200,6 +202,7 @@ class Lab:
 
     def state(self, net: str, *devices: str) -> dict[str, Any]:
         """Returns queues, filters and programs of devices, and all pins, without counters, for comparison.
+
         Raises `RuntimeError` for a device that does not exist.
         """
         said: dict[str, Any] = {"pinned": self.pinned(), "attached": self.json(net, "bpftool", "-j", "net")}
@@ -213,6 +216,7 @@ class Lab:
 
     def tcx(self, net: str, device: str) -> list[int]:
         """Returns the ids of the programs at a device's tcx egress hook, which older bpftools do not show.
+
         There are 16 at most. Raises `OSError` where the kernel has no such hook.
         """
         numbers = (ctypes.c_uint32 * 16)()
@@ -244,6 +248,7 @@ class Lab:
 
     def json(self, net: str, *words: str) -> Any:
         """Returns the JSON that a command prints, without counters; an empty list if it prints nothing.
+
         Raises `RuntimeError` if the command fails.
         """
         return strip_counters(json.loads(self.run(net, *words) or "[]"))
@@ -334,6 +339,7 @@ class Echo:
 
     def answers_within(self, seconds: float) -> bool:
         """Returns whether a datagram sent from now on is answered within so many seconds.
+
         Returns as soon as it is.
         """
         before, deadline = self.answers, time.monotonic() + seconds
@@ -353,6 +359,7 @@ class Echo:
 
 def transfer(lab: Lab, server: str, client: str, address: str, size: int, port: int = 7008) -> float:
     """Returns the time, s, in which a client receives `size` bytes over TCP from a server at an address.
+
     Raises `RuntimeError` if fewer bytes arrive, `TimeoutError` after 30 s of silence.
     """
     with lab.inside(server):

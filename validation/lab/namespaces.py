@@ -67,6 +67,7 @@ class Namespace:
 
     def write_settings(self, values: dict[str, str]) -> None:
         """Writes values into files below /proc/sys/net of this namespace; the names may be patterns.
+
         A pattern without a file writes nothing. The thread stays in the namespace.
         """
         with self:
@@ -80,6 +81,7 @@ class Namespace:
 
     def command(self, line: str) -> None:
         """Runs a command in this namespace; raises `RuntimeError` with its message if it fails.
+
         The thread stays in the namespace.
         """
         with self:
@@ -89,6 +91,7 @@ class Namespace:
 
     def add_tun(self, name: str) -> int:
         """Creates a TUN device in this namespace.
+
         Returns it as a descriptor that children inherit. It is up and has no address. The thread stays in
         the namespace.
         """
@@ -119,6 +122,7 @@ def mount(source: str, target: Path, kind: str, flags: int = 0) -> None:
 
 def make_mounts_private() -> None:
     """Gives this process private mounts: of the names of network namespaces, and a BPF file system.
+
     Changes hold until the process ends. Raises `OSError` without the rights of root.
     """
     raise_on_error(LIBC.unshare(CLONE_NEWNS), "unshare(CLONE_NEWNS)")
@@ -133,6 +137,7 @@ def make_mounts_private() -> None:
 
 def raise_priority() -> None:
     """Gives this process real-time priority if that is allowed, so that a busy machine delays it little.
+
     Does nothing where it is not.
     """
     with contextlib.suppress(OSError):

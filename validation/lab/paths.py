@@ -83,6 +83,7 @@ class Connection:
 
     def on_data(self, segment: Segment, now: float) -> None:
         """Records the bytes that have arrived at the client, and the times at which answers are complete.
+
         `now` is the time of arrival. Sequence numbers count from the SYN's. Segments before the SYN, and
         those without data, change nothing.
         """
@@ -108,6 +109,7 @@ class Connection:
 
     def on_ack(self, segment: Segment) -> None:
         """Counts the segments that the client acknowledges one by one, until an ACK covers several.
+
         ACKs that acknowledge nothing new are ignored.
         """
         if self.first is None or not self.segment_bytes:
@@ -151,6 +153,7 @@ class Network(Delay):
 
     def take(self, source: int, packet: bytes, now: float) -> None:
         """Sends a packet along its path; packets of no path are dropped.
+
         The first SYN of a client opens its connection.
         """
         segment, is_data = Segment.parse(packet), source == self.server
@@ -189,6 +192,7 @@ class Network(Delay):
 
 def main() -> int:
     """Runs the paths that a file lists as JSON, with sizes and seeds, and prints their report.
+
     Lasts until SIGTERM; returns 0.
     """
     listed = json.loads(File(sys.argv[3]).read_text(encoding="utf-8"))

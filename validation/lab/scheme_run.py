@@ -54,6 +54,7 @@ class Task:
 
 def play(hosts: Hosts, task: Task) -> dict[str, Any]:
     """Starts the transfers at their times.
+
     Short ones that did not end are None; it lasts at most `task.seconds`.
 
     Returns as a dictionary the time of each short one, s, and the rate of the long ones in the
@@ -98,6 +99,7 @@ def play(hosts: Hosts, task: Task) -> dict[str, Any]:
 
 def count_segments(end: Namespace) -> tuple[int, int]:
     """Returns the numbers of TCP segments that a namespace has received and sent.
+
     The thread stays in the namespace.
     """
     with end:
@@ -109,6 +111,7 @@ def count_segments(end: Namespace) -> tuple[int, int]:
 
 def measure(task: Task) -> dict[str, Any]:
     """Builds the lab, installs the queue at the router, plays the transfers and returns their results.
+
     Gives the process real-time priority and switches the garbage collector off. Raises `RuntimeError` if a
     command fails.
     """
@@ -137,6 +140,7 @@ def measure(task: Task) -> dict[str, Any]:
 
 def main() -> int:
     """Runs one task, given as a file of JSON.
+
     Prints the result as JSON. An alarm ends the process 30 s after the longest time.
     """
     die_with_parent()

@@ -39,6 +39,7 @@ class Streams:
 
     def __init__(self, server: Namespace, client: Namespace, streams: Sequence[Stream]) -> None:
         """Opens a socket per stream at the client, which the calling thread enters.
+
         Needs CAP_NET_ADMIN.
         """
         self._server, self._streams, self._sender = server, streams, 0
@@ -54,6 +55,7 @@ class Streams:
 
     def start(self, begin_s: float, seconds: float) -> None:
         """Forks a process that sends for `seconds` from the monotonic time `begin_s` on.
+
         Returns at once.
         """
         self._sender = os.fork()

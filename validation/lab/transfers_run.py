@@ -25,6 +25,7 @@ MOST_AT_ONCE = 120
 
 def play(hosts: Hosts, transfers: list[Transfer], seconds: float) -> None:
     """Starts the transfers while their rates fit the budget, and serves them until all end or time is up.
+
     One that exceeds the budget by itself runs alone.
     """
     deadline = time.monotonic() + seconds
@@ -44,6 +45,7 @@ def play(hosts: Hosts, transfers: list[Transfer], seconds: float) -> None:
 
 def main() -> int:
     """Builds the lab, plays the transfers and prints the report of the network.
+
     An alarm ends the process 20 s after the task's time. Returns 0.
     """
     die_with_parent()

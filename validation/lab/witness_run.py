@@ -51,6 +51,7 @@ def measure(case: Case) -> Measured:
 
 def play(case: Case, hosts: Hosts, sampler: QueueSampler) -> Measured:
     """Starts the flows, waits for the warm-up, and measures over the window.
+
     The flows are still open at the end.
     """
     begin = time.monotonic()
@@ -81,6 +82,7 @@ def serve_until(hosts: Hosts, until: float) -> None:
 
 def main() -> int:
     """Runs one case, given as JSON.
+
     Prints the results as JSON; an alarm ends the process `SPARE_S` after the run's length. Returns 0.
     """
     die_with_parent()

@@ -54,6 +54,7 @@ def restore_results(document: Entry) -> Results:
 
 def _warmup_entry(plan: Plan) -> dict[str, object] | None:
     """Returns the warm-up of the plan as JSON has it; None if the plan does not know what the load needs.
+
     `needed_s` has one value for each load of the plan.
     """
     warmup = plan.warmup
@@ -69,6 +70,7 @@ def _warmup_entry(plan: Plan) -> dict[str, object] | None:
 
 def _restore_plan(entry: Entry) -> Plan:
     """Returns the plan that the entry `plan` of `facts_entry` describes.
+
     Fields of `LATER` may be missing. The sizes that the warm-up was chosen from are not restored, only its
     values at the plan's loads. Raises `KeyError` for another missing field and `ValueError` if loads and
     warm-ups differ in number.
@@ -94,6 +96,7 @@ def _restore_plan(entry: Entry) -> Plan:
 
 def _restore_capture(entry: Entry | None) -> Capture | None:
     """Returns the capture that an entry describes, None for a model.
+
     A `freedom` of None means infinity.
     """
     if entry is None:
@@ -106,6 +109,7 @@ def _restore_capture(entry: Entry | None) -> Capture | None:
 
 def _restore_task(plan: Plan, entry: Entry) -> Task:
     """Returns the task of a run from its entry.
+
     Raises `ValueError` for a cell or scheme that the plan lacks, `KeyError` for a missing field.
     """
     cells = [(cell.buffer, cell.load) for cell in plan.cells]

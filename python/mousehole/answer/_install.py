@@ -61,6 +61,7 @@ class Settings:
 
 def find_link(scenario: Scenario, buffer: str, means: Mapping[str, int] | None = None) -> Link | None:
     """Returns the bottleneck of a scenario that is filled in; None if its rate is unknown or varies.
+
     Without `means`, it reads the files of a rate that varies.
 
     A rate that varies is allowed behind a shaper at a constant one. `buffer` is that of the cell of the grid,
@@ -123,6 +124,7 @@ def explain_no_installation(scheme: str, link: Link | None) -> str:
 
 def install_script(found: Settings) -> str:
     """Returns the commands as a shell script that takes the device as its argument.
+
     Rows that are no command of tc, nft or `mousehole-live` become comments. Commands of nft follow those
     of `FIREWALL`.
     """

@@ -22,6 +22,7 @@ PLAIN = tuple(item.name for item in fields(Plan) if item.name not in ("base", "w
 
 def make_manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:
     """Returns the manifest of a comparison; `read` is what was read of the traffic.
+
     Reads every input file for its digest, and raises `MouseholeError` for one that cannot be read.
 
     `findings.with_endpoint` adds what follows only from the runs.
@@ -62,6 +63,7 @@ def list_sources(read: _engine.Traffic | None) -> list[InputEntry]:
 
 def input_entry(file: Path, read: list[InputEntry]) -> InputEntry:
     """Returns name and SHA-256 of an input file.
+
     The entry of standard input or of a pipe, which can be read once only, is taken from `read`. Raises
     `MouseholeError` for a file that is missing, unreadable or not regular.
     """
@@ -97,6 +99,7 @@ def strip_directories(scenario: Scenario) -> Scenario:
 
 def connections_entry(connections: Sequence[ConnectionSpec]) -> dict[str, str | int]:
     """Returns count and SHA-256 of connections that were given as data.
+
     The digest is that of their JSON with sorted keys and no spaces.
     """
     text = json.dumps(connections, sort_keys=True, separators=(",", ":"))

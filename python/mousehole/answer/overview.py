@@ -58,6 +58,7 @@ class GridTime:
 
 def grid_times(results: Results, role: Summary, load: float | None) -> list[GridTime]:
     """Returns the times of all schemes with all buffers at a load, scheme by scheme.
+
     `load` is one of the plan's. Without such transfers a time is NaN.
 
     All changes are against one cell, the baseline with the buffer that was named first, so that buffers can

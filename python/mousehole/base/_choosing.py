@@ -8,6 +8,7 @@ T = TypeVar("T")
 
 def choose_evenly(items: Sequence[T], most: int) -> list[T]:
     """Returns at most `most` items, evenly spaced from the first to the last; all if there are no more.
+
     `most` is at least 2.
     """
     if len(items) <= most:

@@ -20,6 +20,7 @@ def complete_schemes(incomplete: str) -> list[str]:
 
 def complete_traffic(incomplete: str) -> list[str]:
     """Returns the places, models, files and folders whose names begin with this text.
+
     Names of files and folders come from the file system; a folder's ends with a slash.
     """
     files = sorted(glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207 (it keeps the text as typed)

@@ -35,6 +35,7 @@ class MouseholeError(ValueError):
 
     def renamed(self, names: Mapping[str, str]) -> "MouseholeError":
         """Returns the error with its field, or the part of a path that its field begins with, renamed.
+
         Returns the error itself if no name fits; a new one has no file and line.
 
         `names` maps fields to new names. After the name of an option, the dot of a path becomes a space:

@@ -21,6 +21,7 @@ TERMINATED_STATUS = 143
 
 def stop_at_once(number: int, frame: "FrameType | None") -> "NoReturn":  # noqa: ARG001 (what Python calls it with)
     """Ends the process with status 130 and without any clean-up; it is a handler for `signal.signal`.
+
     It answers Ctrl-C before the command has begun.
     """
     os.write(2, b"mousehole: stopped; nothing was written\n")

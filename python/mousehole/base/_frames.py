@@ -37,6 +37,7 @@ def make_frame(
 
 def transpose_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Returns columns of equal length as rows of plain Python values.
+
     Raises `ValueError` if lengths differ.
     """
     plain = [values.tolist() if isinstance(values, np.ndarray) else values for values in columns.values()]

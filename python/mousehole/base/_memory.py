@@ -58,6 +58,7 @@ def _read_machine() -> int | None:
 
 def _read_groups() -> Iterator[int]:
     """Yields the bytes that each control group of the process, and each above it, leaves (version 2 or 1).
+
     Groups without a limit, and all where the system reports none, are left out. A value may be negative.
     """
     try:
@@ -83,6 +84,7 @@ def _read_groups() -> Iterator[int]:
 
 def address_space_bytes() -> int | None:
     """Returns the bytes that the limit on address space (`ulimit -v`) leaves.
+
     None without a limit, and where the system reports neither limit nor use. It may be negative.
     """
     try:

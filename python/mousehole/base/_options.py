@@ -81,6 +81,7 @@ def with_unit(field: str, given: Any, unit: Unit) -> str:
 
 def with_units(scenario: Mapping[str, Any], place: str = "") -> dict[str, Any]:
     """Returns a scenario, or a section of it, with texts in place of quantities that are numbers.
+
     Section `traffic` stays as it is. Raises `MouseholeError` as `with_unit` does; `place` is the prefix of
     a field's path in it.
     """

@@ -15,6 +15,7 @@ ROWS = 500_000
 
 def read_table(file: Path) -> tuple[str, Callable[[], bytes]]:
     """Returns SHA-256 of a file, and a function for its next bytes as CSV.
+
     The function returns empty bytes after the last row. It lets errors of polars pass.
 
     Raises `MouseholeError` for a damaged file, and for one without a known column.
@@ -49,6 +50,7 @@ def _is_read(name: str, kind: pl.DataType) -> bool:
 
 def _as_text(name: str, kind: pl.DataType) -> pl.Expr:
     """Returns a column in the form of text tables: times in UTC as ISO 8601, time spans in seconds.
+
     Other columns stay as they are.
     """
     column = pl.col(name)

@@ -64,6 +64,7 @@ def is_place(name: str) -> bool:
 
 def place_traffic(name: str | None, users: int | None, apps: Apps | None) -> "tuple[TrafficSection, str]":
     """Returns section `traffic` of this many users with these applications, and its name for titles.
+
     Raises `KeyError` for a `name` that is not among `places`.
 
     `name` is a place, whose numbers hold where none are given, or None. Raises `MouseholeError` for a number

@@ -46,6 +46,7 @@ def _escape(found: re.Match[str]) -> str:
 
 def install_ascii_fallback(stream: TextIO) -> None:
     """Lets a stream write ASCII in place of characters that its encoding lacks.
+
     Registers the handler for the whole process. A stream that is no `TextIOWrapper` stays as it is.
     """
     codecs.register_error(HANDLER, _handle_encode_error)

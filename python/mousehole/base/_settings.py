@@ -222,6 +222,7 @@ def accepts_options(
     options: Callable[P, S],
 ) -> Callable[[Callable[[T, S], R]], Callable[Concatenate[T, P], R]]:
     """Lets a function with a parameter of class `options` take the fields of that class as keywords.
+
     The function raises `TypeError` for any other keyword and suggests one.
 
     Type checkers, `help` and `inspect.signature` see every keyword with its type and default. `Unpack` (PEP

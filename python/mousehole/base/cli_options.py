@@ -64,6 +64,7 @@ def make_command_app(**settings: Any) -> typer.Typer:
 
 def list_help_sections(command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
     """Returns what a command takes by heading: each option with its metavar, and its help.
+
     Hidden parameters are left out.
     """
     sections: dict[str, list[tuple[str, str]]] = {}
@@ -111,6 +112,7 @@ def typed_command() -> list[str]:
 
 def explain_usage_error(error: Exception) -> str | None:
     """Returns the message for an error of the command-line parser.
+
     None for a request for help and for any other exception.
     """
     context = getattr(error, "ctx", None)

@@ -74,6 +74,7 @@ def check_suffix(option: str, given: str | None, allowed: tuple[str, ...]) -> No
 
 def check_result(outputs: object, inputs: Iterable[str | Path] = ()) -> None:
     """Raises `MouseholeError` as `check_suffix` and `check_outputs` do, for the files of `outputs`.
+
     `outputs` has fields of `SUFFIXES`; others are ignored.
     """
     given = {name: getattr(outputs, name) for name in SUFFIXES if hasattr(outputs, name)}
@@ -179,6 +180,7 @@ def _make_locked_file(path: Path, mode: int) -> int:
 
 def _delete_abandoned_drafts(target: Path) -> None:
     """Deletes the drafts of this file whose processes, and so their locks, have ended.
+
     Does nothing more after the first fault of the system.
     """
     name = re.compile(
@@ -193,6 +195,7 @@ def _delete_abandoned_drafts(target: Path) -> None:
 
 def is_abandoned(path: Path) -> bool:
     """Returns whether the process that made a file with `_make_locked_file` has ended.
+
     False for a file that cannot be opened, and for one without its name that is younger than
     `JUST_MADE_S`.
     """
@@ -211,6 +214,7 @@ def is_abandoned(path: Path) -> bool:
 
 def write_text(path: str, text: str) -> None:
     """Writes `text` to `path`, or to standard output if `path` is `-`, in UTF-8 whatever the locale.
+
     Raises `MouseholeError` for a file that cannot be written, `OutputLostError` for standard output.
     """
     if path == "-":
@@ -223,6 +227,7 @@ def write_text(path: str, text: str) -> None:
 
 def write_with(path: str | Path, write: Callable[[Path], object]) -> None:
     """Calls `write` with a temporary path, then replaces `path` by the file written.
+
     Raises `MouseholeError` as `replace_atomically` does; `path` is then unchanged.
     """
     with replace_atomically(path) as part:
@@ -231,6 +236,7 @@ def write_with(path: str | Path, write: Callable[[Path], object]) -> None:
 
 def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> None:
     """Calls each function with its path if that is not None; one that fails does not prevent the others.
+
     `OutputLostError` passes at once. `writers` are pairs of a path and its function.
 
     Raises `MouseholeError` that names all that failed, after all of them were tried.
@@ -257,6 +263,7 @@ def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> 
 @contextmanager
 def make_scratch_folder(purpose: str) -> Iterator[Path]:
     """Gives a new folder for temporary files, which is deleted at the end.
+
     Faults of deleting are ignored.
 
     Folders for the same purpose that a killed process of this user has left are deleted as well.
@@ -273,6 +280,7 @@ def make_scratch_folder(purpose: str) -> Iterator[Path]:
 
 def delete_abandoned_folders(prefix: str) -> None:
     """Deletes the folders of `make_scratch_folder` under a prefix that no process of this user uses.
+
     A folder without a lock is deleted once it is older than `JUST_MADE_S`. Faults of the system are
     ignored.
     """

@@ -65,6 +65,7 @@ def change_axis(places: Sequence[float], title: str) -> Encoding:
 
 def core_range(places: Sequence[float]) -> tuple[float, float]:
     """Returns the least and the greatest place without outliers, which would squeeze all others.
+
     Raises `IndexError` if there are no places.
 
     Outliers are at most a quarter of the places, at one end, that lie farther from the others than these
@@ -89,6 +90,7 @@ def _remove_outliers(places: list[float]) -> list[float] | None:
 
 def log_axis(places: Sequence[float], title: str, label: str) -> Encoding:
     """Returns the encoding of positive numbers on a logarithmic scale; `label` is one of this module's.
+
     Numbers that are not positive do not count; without any other the axis is from 0.1 to 1.
     """
     known = [place for place in places if place > 0]

@@ -67,6 +67,7 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 def steps() -> Iterator[float]:
     """Yields round steps between ticks of a linear scale, smallest first.
+
     They are 1, 2 and 5 times the powers of ten from 1e-12 to 1e15.
     """
     return (step * 10.0**decade for decade in range(-12, 16) for step in (1, 2, 5))

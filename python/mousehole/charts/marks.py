@@ -56,6 +56,7 @@ def draw_intervals(
     changes: Mapping[str, Interval], field: str = "scheme", sides: Sides = TIMES, legend: bool = True
 ) -> Any:
     """Returns the layers of changes with their intervals, one line per name, on a scale of ratios.
+
     Changes without a mean are left out; if none is left, the chart is a text that says so.
 
     `field` names what the lines are: schemes, which readers choose, or something else, all of which is shown.
@@ -90,6 +91,7 @@ def draw_plane(
     data: Sequence[Datum], x: Encoding, y: Encoding, series: Series, tip: Sequence[alt.Tooltip]
 ) -> Any:
     """Returns points with intervals both ways; the lines of no change cross where the baseline is.
+
     Without rows the chart is a text that says so.
 
     Each row of `data` has `x` and `y` with the ends of their intervals (see `plane_datum`); its point is
@@ -142,6 +144,7 @@ def draw_fields(
 
 def change_datum(field: str, name: str, change: Interval, sides: Sides = TIMES) -> Datum:
     """Returns a change on the scale of ratios, log2 of one plus the change; without an interval, its mean.
+
     Ratios below `LEAST_RATIO` become it.
     """
     ends = (change.low, change.high) if isfinite(change.low) else (change.mean, change.mean)
@@ -159,6 +162,7 @@ def change_datum(field: str, name: str, change: Interval, sides: Sides = TIMES) 
 
 def estimate_datum(estimate: Interval, words: Callable[..., str], is_bound: bool = False) -> Datum:
     """Returns an estimate for a chart; `words` writes a number and, with a second argument, a lower bound.
+
     Without an interval, both ends are the mean.
     """
     low, high = (estimate.low, estimate.high) if isfinite(estimate.low) else (estimate.mean, estimate.mean)

@@ -142,6 +142,7 @@ class Series:
 
     def without(self, name: str) -> "Series":
         """Returns the series without one of them, such as the one that the others are compared with.
+
         The series itself stays as it is; a name that it lacks changes nothing.
         """
         kept = [place for place, other in enumerate(self.names) if other != name]
@@ -191,6 +192,7 @@ def make_scheme_series(schemes: Sequence[str]) -> Series:
 
 def make_series(names: Sequence[str], field: str) -> Series:
     """Returns the series of other things than schemes, at most as many as there are colours, in order.
+
     Looks repeat after `COUNT` names.
     """
     places = [number % looks.COUNT for number in range(len(names))]

@@ -39,6 +39,7 @@ def write_chart(chart: Picture, path: str | Path | None, option: str = "plot") -
 
 def draw_chart(chart: Any, suffix: str) -> bytes:
     """Returns a chart as the content of a file whose name ends in `suffix`: .png, .svg or .pdf.
+
     Raises `MouseholeError` as `_load_converter` does. Any suffix but .png and .svg gives PDF.
     """
     look: Any = {"config": {**CONFIG, "background": BACK}, "vl_version": _vega_lite_version()}
@@ -67,6 +68,7 @@ def compress_png(png: bytes) -> bytes:
 
 def as_svg(spec: dict[str, Any]) -> str:
     """Returns the SVG element of a description, without a background.
+
     Raises `MouseholeError` as `_load_converter` does.
     """
     return _renumber_ids(_load_converter().vegalite_to_svg(spec, config=CONFIG))

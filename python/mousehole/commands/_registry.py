@@ -65,6 +65,7 @@ class LoadedCommands(Mapping[str, "Command"]):
 
     def __getitem__(self, name: str) -> "Command":
         """Imports the module of a command.
+
         Returns the command under this name, with its summary as the first line of its help. Raises
         `KeyError` for an unknown name.
         """

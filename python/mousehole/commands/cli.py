@@ -58,6 +58,7 @@ class CliGroup(TyperGroup):
 
     def main(self, *given: Any, **named: Any) -> Any:
         """Runs the command line on `sys.argv` and exits with its status.
+
         A fault becomes one line on standard error and a status of `base/_exits.py`; help without a
         command ends with status 0.
         """
@@ -151,6 +152,7 @@ OUT_OF_MEMORY = "out of memory; give fewer --jobs, a shorter --duration, a lower
 
 def main() -> None:
     """Runs the command `mousehole`; does not return.
+
     SIGTERM ends it as Ctrl-C does: half-written files are deleted. So does SIGHUP, when a terminal or a
     session is closed, unless it is ignored (`nohup`).
     """
@@ -197,6 +199,7 @@ def _require_text(words: list[str]) -> None:
 
 def _describe_unforeseen(error: BaseException) -> tuple[str, int]:
     """Returns the message and the exit status for an exception that nothing has handled.
+
     An `OSError` is a fault of the system. Anything else is a fault of this program; its traceback is
     written into a temporary file, which the message names if the write succeeds.
     """
@@ -222,6 +225,7 @@ def _discard_output() -> None:
 
 def _exit_with_message(message: str, status: int) -> NoReturn:
     """Prints the message on standard error and exits, even if other threads are still computing.
+
     Flushes standard output before, and drops what it cannot take.
     """
     try:

@@ -38,6 +38,7 @@ def main() -> None:
 
 def _prepare_output() -> None:
     """Ends the process if standard output is closed; lets both outputs take any text.
+
     Replaces `sys.stdout`, and a closed `sys.stderr` by the null device.
     """
     if sys.stderr is None:

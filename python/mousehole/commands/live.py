@@ -37,6 +37,7 @@ def live_command(
 
 def find_program() -> Path:
     """Returns the program of this installation, else the one that the shell finds.
+
     Raises `MouseholeError` if there is none.
     """
     try:
@@ -59,6 +60,7 @@ def find_program() -> Path:
 
 def exec_program(program: Path, words: list[str]) -> NoReturn:
     """Replaces this process by the program, whose exit status is then that of the command.
+
     Flushes standard output before.
 
     Raises `MouseholeError` if the program cannot be run.

@@ -324,6 +324,7 @@ class Comparison(Kept):
 
 def find_start(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
     """Returns the scenario that options change, and the traffic that the source names.
+
     Reads a scenario's file. Raises `MouseholeError` for a fault in it or in the options.
     """
     if not traffics.is_scenario(source):
@@ -369,6 +370,7 @@ def prepare(
     is_replaced: bool = False,
 ) -> Prepared:
     """Plans a comparison and reads its traffic; raises `MouseholeError` for a fault in the input.
+
     Registers the policies of `options.policy` with the engine. No run of the plan is made, but the traffic
     of files is read as a whole.
 
@@ -421,6 +423,7 @@ def _replace_by_model(
     plan: Plan, given: traffics.TrafficInput, traffic: _engine.Traffic
 ) -> tuple[Plan, traffics.TrafficInput]:
     """Returns plan and traffic with a model fitted to the capture in its place.
+
     The arguments stay as they are.
     """
     section: TrafficSection = {**plan.base["traffic"], "fitted": True}
@@ -432,6 +435,7 @@ def _prepare_ready_made(
     given: traffics.TrafficInput, short: int, options: Options, is_sent: bool
 ) -> Prepared:
     """Prepares the comparison with ready-made traffic in place of a capture that is too small.
+
     Options that are only of files are dropped: `class_`, `params`, `payload`, `replay`, `strict`,
     `ignore_trace_rtt`.
 
@@ -451,6 +455,7 @@ def _prepare_ready_made(
 
 def run_comparison(prepared: Prepared, backend: Backend | None = None) -> Comparison:
     """Reports what the plan will cost, runs it in threads or by `backend`, and returns the comparison.
+
     The progress is reported to `prepared.reporter`.
 
     Raises `MouseholeError` for a veto on traffic that is not present, and `Stopped` on Ctrl-C.
@@ -463,6 +468,7 @@ def run_comparison(prepared: Prepared, backend: Backend | None = None) -> Compar
 
 def _try_vetoes(prepared: Prepared) -> None:
     """Raises `MouseholeError` for a veto on a kind of application that is not in the traffic.
+
     Runs the baseline once for that, without a warm-up; nothing is run where the user gave no veto. The
     kinds are those of the first second of the traffic; transfers and pages may still come later.
     """
@@ -490,6 +496,7 @@ def run_with_jobs(
     prepared: Prepared, jobs: int, backend: Backend | None = None, finished: Facts | None = None
 ) -> Comparison:
     """Runs the plan in this many threads or by `backend`, without an estimate, and returns the comparison.
+
     `finished` are facts of runs of the plan that an estimate has run already. Raises `MouseholeError` for a
     veto on traffic that is not present, and `Stopped` on Ctrl-C.
     """
@@ -505,6 +512,7 @@ def run_with_jobs(
 
 def _pipe_bytes(plan: Plan) -> float:
     """Returns the bandwidth-delay product of the bottleneck in bytes, 0 for a topology that gives no rate.
+
     Reads the file of a rate that varies; a round-trip time that is not given is the default.
     """
     rate, rtt = bottleneck.read_mean_rate(plan.base), bottleneck.read_facts(plan.base)["rtt"]
@@ -515,6 +523,7 @@ def _pipe_bytes(plan: Plan) -> float:
 
 def make_warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool) -> Warmup | None:
     """Returns what the warm-up is chosen from.
+
     None for a mix, and if the transfers' sizes, or the rate that loads count against, are not known
     beforehand. `is_chosen` is whether the plan takes its warm-up from this.
     """
@@ -526,6 +535,7 @@ def make_warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_ch
 
 def _warn_of_low_load(prepared: Prepared) -> None:
     """Reports a warning if the native load of the traffic is too low for schemes to matter.
+
     Does nothing where a load is given or the native one is unknown.
     """
     summary = prepared.summary

@@ -140,6 +140,7 @@ def _check_names(days: Sequence[str | Path]) -> list[str]:
 
 def _refuse_same_content(names: Sequence[str], sources: Sequence[Sequence[InputEntry]]) -> None:
     """Raises `MouseholeError` if two files have the same content.
+
     `sources` has the entries of each name.
     """
     seen: dict[str, str] = {}

@@ -150,6 +150,7 @@ def list_effect_rows(found: Sequence[DaysFinding]) -> list[Record]:
 
 def find_over_days(days: Sequence[Day], cell: Cell) -> list[DaysFinding]:
     """Returns every scheme against the baseline, and against FQ-CoDel if it is compared, over all days.
+
     All days have the same plan.
     """
     by_day = [{_finding_key(item): item for item in findings.findings(day.results, cell)} for day in days]
@@ -165,6 +166,7 @@ def _make_designs(
     days: Sequence[Day], each: Mapping[Key, Sequence[Finding | None]]
 ) -> dict[tuple[str, str], Design]:
     """Returns the designs by reference and endpoint; each holds for all schemes together.
+
     Exploratory endpoints have none: the caller takes the design of a single comparison for them.
     """
     families: dict[tuple[str, str], list[list[float]]] = {}
@@ -262,6 +264,7 @@ def _answer_cell(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installati
 
 def describe_another_day(found: DaysFinding) -> str:
     """Returns the sentences on the range of the change of one more day, and on that of the days.
+
     Raises `ValueError` if no day counts.
     """
     one = found.another_day
@@ -288,6 +291,7 @@ def describe_heterogeneity(found: DaysFinding) -> str:
 
 def list_day_notes(days: Sequence[Day], cell: Cell) -> list[str]:
     """Returns the remarks of single days, each with the days that it is about.
+
     A note that several days have stands once.
     """
     by_note: dict[str, list[str]] = {}
@@ -349,6 +353,7 @@ def _judge_days(
     design: Design,
 ) -> Verdict:
     """Returns the verdict over days, withdrawn where a day's mean is only a lower bound.
+
     It is undecided for fewer than `LEAST_DAYS` days.
     """
     known = [effect for effect in effects if isfinite(effect.change.mean)]
@@ -382,6 +387,7 @@ def _judge_days(
 
 def _find_endpoint(plan: Plan, first: Finding) -> Endpoint:
     """Returns the endpoint that a finding is about.
+
     Raises `StopIteration` if the plan has none of its name.
     """
     known = findings.list_endpoints(plan.short_bytes, plan.long_bytes, has_pages=True)
@@ -451,6 +457,7 @@ def _list_floor_notes(results: Results) -> list[str]:
 
 def _describe_range(found: DaysFinding) -> str:
     """Returns the sentence on how many days were lower, with the smallest and largest change of a day.
+
     Raises `ValueError` if no day counts.
     """
     faster = sum(effect.change.mean < 0 for effect in found.known)

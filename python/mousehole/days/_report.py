@@ -195,6 +195,7 @@ def _make_difference_table(items: Sequence[DaysFinding]) -> Table:
 
 def _make_effects_table(items: Sequence[DaysFinding], words: str) -> Table:
     """Returns a table with a row per day: the change under each scheme.
+
     It has no rows if there are no findings.
     """
     columns = [Column("day", is_number=False), *(Column(item.scheme) for item in items)]

@@ -200,6 +200,7 @@ class Document:
 
 def read_block(given: Mapping[str, Any]) -> Block:
     """Returns a block that the engine gives as data (`answer/src/report/blocks.rs`).
+
     Raises `ValueError` for another kind than prose, facts, details and table.
     """
     kind, parts = given["kind"], {name: value for name, value in given.items() if name != "kind"}

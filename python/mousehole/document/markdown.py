@@ -36,6 +36,7 @@ def as_markdown(document: Document) -> str:
 
 def _render_blocks(blocks: Sequence[Block]) -> Iterator[str]:
     """Yields blocks as Markdown; a chart becomes its title, its description and the table of its numbers.
+
     `Raw` is left out.
     """
     for block in blocks:

@@ -106,6 +106,7 @@ def _print_verdict(console: Console, verdict: Verdict, details: bool) -> None:
 
 def _print_blocks(console: Console, blocks: Sequence[Block]) -> None:
     """Prints blocks, with empty lines between texts and tables.
+
     Charts, folded blocks and `Raw` are not printed.
     """
     before: Block | None = None
@@ -155,6 +156,7 @@ def _print_code(console: Console, block: Code) -> None:
 
 def _print_table(console: Console, block: Table) -> None:
     """Prints the fullest form that fits; where none does, columns of text fold, and numbers follow below.
+
     Texts below the table are printed with it.
     """
     forms = list(_fallback_forms(block))
@@ -254,6 +256,7 @@ def _render_cell(cell: Cell | str, with_ends: bool) -> Text:
 
 def _choose_background(shade: float) -> str:
     """Returns a style whose strength grows with the logarithm of a ratio up to a factor of four.
+
     `shade` is log2 of the ratio; beyond a factor of four the style stays the same.
     """
     shades = FASTER if shade < 0 else SLOWER

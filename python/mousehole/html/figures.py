@@ -131,6 +131,7 @@ def make_plane_chart(
 
 def describe_changes(changes: Mapping[str, Interval], what: str, baseline: str) -> str:
     """Returns the sentence on what a chart of changes of `what` shows: what is clearly faster, and slower.
+
     `what` is a plural noun, and not empty.
     """
     known = {name: change for name, change in changes.items() if isfinite(change.low)}
@@ -146,6 +147,7 @@ def describe_changes(changes: Mapping[str, Interval], what: str, baseline: str) 
 
 def make_change_cell(change: Interval | None, less_is_better: bool = True) -> Cell:
     """Returns a change with its interval, coloured where the interval excludes zero.
+
     The text is `–` and has no value where there is no change.
     """
     if change is None or not isfinite(change.mean):

@@ -27,6 +27,7 @@ def write_page(page: Document, path: str | Path) -> None:
 
 def render_page(page: Document) -> str:
     """Returns the page as the text of one HTML file.
+
     The same page gives the same text. Raises `MouseholeError` where charts cannot be drawn.
     """
     has_charts = any(_has_chart(section.blocks) for section in page.sections)

@@ -20,6 +20,7 @@ def present(
     to_stderr: bool = False,
 ) -> None:
     """Writes the files, then prints the report, with `to_stderr` on standard error.
+
     Prints Markdown with `is_markdown`, on standard output whatever `to_stderr` says; `details` adds folded
     sections on a terminal.
 

@@ -28,6 +28,7 @@ class TrafficShipment:
     @cached_property
     def digest(self) -> str:
         """Returns the SHA-256 of all that determines the traffic.
+
         The files are read once; the value is stored.
 
         Raises `MouseholeError` for a file that cannot be read.
@@ -40,6 +41,7 @@ class TrafficShipment:
 
     def packed(self) -> bytes:
         """Returns the content, which `unpack` turns into the same traffic.
+
         Every file is in memory as a whole.
 
         Raises `MouseholeError` if a file cannot be read, or has changed since `digest` was computed.
@@ -97,6 +99,7 @@ class Received:
 
     def _with_sizes(self, entry: TrafficSection | MixEntry) -> TrafficSection | MixEntry:
         """Returns a section whose parameter `sizes`, which counts before its model's name, is local.
+
         A section without sizes is returned as it is.
         """
         params, model = entry.get("params") or {}, entry.get("model") or ""
@@ -126,6 +129,7 @@ def make_shipment(given: TrafficInput, strict: bool, seed: int) -> TrafficShipme
 
 def unpack(content: bytes, folder: Path) -> Received:
     """Returns the traffic of a shipment, from what `TrafficShipment.packed` has made.
+
     Files of replayed connections are deleted after they are read. `content` must be trusted, as it is
     unpickled.
 

@@ -72,6 +72,7 @@ def _is_polars(value: object, kind: str) -> bool:
 
 def collect_frame(source: Any) -> FrameLike | Mapping[str, Any]:
     """Returns a frame whose columns are in memory: lazy frames are computed, streams read to their end.
+
     A stream can be read once only.
 
     Any other source is returned as it is. Raises `MouseholeError` for a source that its library cannot read,
@@ -94,6 +95,7 @@ def collect_frame(source: Any) -> FrameLike | Mapping[str, Any]:
 
 def _refuse_intervals(stream: Any) -> None:
     """Raises `MouseholeError` for a column of months, days and nanoseconds, which ends polars by a panic.
+
     A stream without known types passes.
 
     The types are read as DuckDB's relations and pyarrow's readers name them.
@@ -189,6 +191,7 @@ class _Column:
 
     def numbers(self, allowed: str) -> Floats:
         """Returns the values as numbers, NaN where they are missing.
+
         Raises `MouseholeError` for a value that is no number.
         """
         if self.values.dtype.kind in "iuf":
@@ -204,6 +207,7 @@ class _Column:
 
     def sizes(self, may_be_zero: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Returns the values as bytes or packets, at least 1 but in rows that may be zero.
+
         Raises `MouseholeError` for any other value, and above `MOST_BYTES`. Rows that may not be zero
         count 1 in a column of `_SUMS`.
         """
@@ -217,6 +221,7 @@ class _Column:
 
     def texts(self, allowed: str) -> NDArray[Any]:
         """Returns the values as texts, None where they are missing.
+
         Raises `MouseholeError` for any other value; `allowed` is for its message.
         """
         found = _make_array([None if _is_missing(value) else value for value in self.values])
@@ -225,6 +230,7 @@ class _Column:
 
     def hosts(self, order: NDArray[np.intp]) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
         """Returns the hosts' numbers, and their names unless the user's values are these numbers.
+
         Raises `MouseholeError` for a missing value and for a collection. The numbers are in the order of
         rows.
 
@@ -241,6 +247,7 @@ class _Column:
 
     def times(self, origin: Any) -> tuple[Floats, Any]:
         """Returns seconds since `origin`, and that origin: the earliest value if it is None.
+
         Raises `MouseholeError` for a missing value and where one side is datetimes and the other numbers.
         """
         values = _as_times(self)
@@ -255,6 +262,7 @@ class _Column:
 
     def spans(self) -> Floats:
         """Returns the values as seconds, NaN where they are missing.
+
         Raises `MouseholeError` for datetimes, and outside 0 to `LONGEST_S`.
         """
         values = _as_times(self)
@@ -266,6 +274,7 @@ class _Column:
 
     def spans_since(self, starts: Floats, origin: Any) -> Floats:
         """Returns the seconds from `starts` to the values, NaN where these are missing.
+
         Raises `MouseholeError` outside 0 to `LONGEST_S`.
         """
         known = ~_find_missing(_as_times(self))
@@ -326,6 +335,7 @@ def _make_array(values: list[Any]) -> NDArray[Any]:
 
 def _as_times(column: _Column) -> NDArray[Any]:
     """Returns datetimes, timedeltas or numbers; a column of objects must hold one of these kinds.
+
     Raises `MouseholeError` otherwise. Datetimes are in UTC, and resolve nanoseconds as timedeltas do;
     those of objects have microseconds.
     """
@@ -412,6 +422,7 @@ def _name_host(host: Any) -> str:
 
 def _find_flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArray[np.bool_]:
     """Returns for each row whether it is a flow of datagrams.
+
     Raises `MouseholeError` if one is and a column of `_SUMS` is missing, `StopIteration` for a frame
     without columns.
     """
@@ -427,6 +438,7 @@ def _find_flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArra
 
 def _make_row(row: dict[str, Any], is_flow: bool) -> dict[str, Any]:
     """Returns a row with the sums of a flow of datagrams under `datagrams`; other rows lose these columns.
+
     They are removed from the argument `row` too.
     """
     sums = {name: row.pop(name) for name in _SUMS if name in row}

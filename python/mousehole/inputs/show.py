@@ -78,6 +78,7 @@ def find_scheme_entry(text: str) -> CatalogueEntry:
 
 def _combine_entries(text: str, entries: Mapping[str, CatalogueEntry]) -> CatalogueEntry:
     """Returns the catalogue entry of parts joined by bars, with the values in `text` as defaults.
+
     Raises `MouseholeError` for an unknown part or parameter.
 
     Parameters are named after their part, such as `red.min`.

@@ -114,6 +114,7 @@ class TrafficInput:
 
     def _read_main(self, strict: bool, seed: int, reporter: Reporter) -> _engine.Traffic | None:
         """Reads everything but the mix; None if there is nothing but the mix, or nothing at all.
+
         Arguments and errors are those of `read`.
         """
         section = self.section
@@ -193,6 +194,7 @@ def from_section(section: TrafficSection, label: str) -> TrafficInput:
 
 def with_classes(given: TrafficInput, classes: str | Sequence[str] | None) -> TrafficInput:
     """Returns the traffic with corrections of the classes of its flows, such as `port 5060=call`.
+
     Without classes the traffic is returned as it is.
 
     Raises `MouseholeError` for traffic that is not read from files, whose flows have no classes.
@@ -209,6 +211,7 @@ def with_classes(given: TrafficInput, classes: str | Sequence[str] | None) -> Tr
 
 def with_format(given: TrafficInput, path: str | Path | None) -> TrafficInput:
     """Returns the traffic whose files have the format that the file `path` describes.
+
     Without a path the traffic is returned as it is.
 
     Raises `MouseholeError` for a fault in the file, and for traffic that is not read from files.
@@ -232,6 +235,7 @@ def with_format(given: TrafficInput, path: str | Path | None) -> TrafficInput:
 
 def is_model(name: str) -> bool:
     """Returns whether `name` is a place, or is or looks like a model, such as `web:sfd`, and not a file.
+
     A model that is also a file's name is a file.
     """
     if is_place(name):
@@ -278,6 +282,7 @@ def make_repeatable(source: Source) -> Source:
 
 def find_scenario_path(source: Source) -> Path:
     """Returns the only name in a source as a path; an empty path if the source is anything else.
+
     It need not exist.
     """
     if isinstance(source, str | Path):
@@ -361,6 +366,7 @@ def _describe_and_read(
     log_format: str | Path | None = None,
 ) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
     """Returns the traffic of `read` and `inspect`, as it was given and as it was read.
+
     Raises `MouseholeError` for a scenario or a place, where there is nothing to read, and as
     `describe_traffic` does.
     """
@@ -440,6 +446,7 @@ def _from_files(names: list[str], payload: str | None) -> TrafficInput:
 
 def _from_model(names: list[str], payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:
     """Returns the traffic of a model; raises `MouseholeError` if other traffic is given as well.
+
     Parameters that the model's section does not take are refused as well.
     """
     if len(names) > 1:

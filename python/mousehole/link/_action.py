@@ -43,6 +43,7 @@ HOST_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 
 def run(options: LinkOptions, command: list[str] | None) -> int:
     """Runs the command behind the link; returns its exit status, or `INVALID_STATUS` for an invalid run.
+
     Registers the policies of `options.policy`, makes namespaces and runs programs in them, writes the
     files that were asked for, and prints the report.
 
@@ -162,6 +163,7 @@ def _parse_names(given: str | None) -> list[str]:
 
 def _run_single(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
     """Runs one scheme, writes what was asked for and prints the report.
+
     Raises `MouseholeError` before the run for what cannot be run, and after it for a file that cannot be
     written.
 
@@ -205,6 +207,7 @@ def _run_schemes(
     command: list[str] | None,
 ) -> int:  # fmt: skip
     """Runs every scheme in rounds, writes what was asked for and prints the report.
+
     Raises `MouseholeError` without a command and for a faulty plan, and `typer.Exit` if the first run
     could not start its command. Files are written only if a round is left.
 
@@ -293,6 +296,7 @@ def _make_observer(
 @contextmanager
 def _lend_terminal(is_shell: bool) -> Iterator[None]:
     """Leaves Ctrl-C to an interactive shell while the context lasts, then takes the terminal back.
+
     Meanwhile SIGINT and SIGTTOU are ignored in this process.
 
     Without `is_shell` it does nothing.

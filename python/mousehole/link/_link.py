@@ -91,6 +91,7 @@ class Played:
 
 def check(scenario: Mapping[str, object], programs: Programs) -> None:
     """Raises `MouseholeError` if link or scheme of the scenario, or the programs, cannot be run.
+
     Nothing is run.
     """
     try_scenarios([{**scenario, "traffic": NOTHING}])
@@ -99,6 +100,7 @@ def check(scenario: Mapping[str, object], programs: Programs) -> None:
 
 def play(scenario: Scenario, programs: Programs, observer: Observer | None = None) -> Played:
     """Runs the programs through the scenario's link until the command ends.
+
     `observer` is called in this thread. After Ctrl-C it waits at most `ENDING_S` for the end.
 
     The scenario's traffic does not matter, and that of the records' scenario stands for it. Raises
@@ -158,6 +160,7 @@ def _collect_records(scenario: Scenario, result: _engine.RunResult, account: Lin
 
 def make_traffic(columns: RecordColumns) -> TrafficSection:
     """Returns the flows of a run as section `traffic` of a scenario.
+
     Times are seconds from the run's beginning, pauses never negative.
 
     Transfers that ended are connections with their sizes and pauses. Downloads without end are bulk flows.
@@ -221,6 +224,7 @@ def read_default_congestion() -> str | None:
 
 def predict(played: Played) -> Records:
     """Plays the flows that a run has recorded in the simulator, under the same scheme.
+
     Raises `MouseholeError` as `simulate` does.
     """
     return simulate(played.scenario)

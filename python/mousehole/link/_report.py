@@ -15,6 +15,7 @@ from mousehole.records import make_run_document as document_of_run
 
 def write_status(status: LinkStatus) -> str:
     """Returns the line on one second of a run.
+
     Rates are in bit/s as text; queues are packets by colour, the best first, with slashes.
     """
     late = f"late up to {time_text(status['late_most_s'])}"
@@ -73,6 +74,7 @@ def make_run_document(
     played: Played, simulated: Records | None = None, command: Sequence[str] | None = None
 ) -> Document:
     """Returns the document of a run on real packets; `simulated` has the same flows in the simulator.
+
     Reads the machine's congestion control.
 
     `command` is what was typed, None where Python was the caller.
@@ -89,6 +91,7 @@ def make_run_document(
 
 def _make_prediction_table(played: Played, simulated: Records) -> Table:
     """Returns a table of response times in real time and simulated with the same flows.
+
     It has no rows if no transfer ended in real time.
     """
     figures = [_summarise_times(one.columns.transfers) for one in (played.records, simulated)]

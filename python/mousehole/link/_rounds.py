@@ -72,6 +72,7 @@ class Trial:
 
     def entries(self) -> list[LinkRunEntry]:
         """Returns every run in the form of the JSON document, rounds from 1 on.
+
         Reads the machine's congestion control.
         """
         left_out, congestion = self.left_out, read_default_congestion()
@@ -91,6 +92,7 @@ class Trial:
 
 def list_faults(entries: Iterable[LinkRunEntry]) -> list[str]:
     """Returns a line for each round that is left out because all its runs under some scheme were invalid.
+
     Empty if none is left out.
     """
     own: dict[tuple[int, str], list[LinkRunEntry]] = {}
@@ -117,6 +119,7 @@ def compare(
     played: Callable[[Run], None] | None = None,
 ) -> Trial:  # fmt: skip
     """Runs the same programs once per scheme in each round, and compares the schemes.
+
     The runs last as long as their programs, one after another. `comparison` is None if every round is left
     out.
 
@@ -156,6 +159,7 @@ def compare(
 
 def _compare_rounds(plan: Plan, found: Mapping[Task, Played], rounds: Sequence[int], label: str) -> Results:
     """Returns the results of `rounds` alone, which become replications 0, 1, … in their order.
+
     Their duration is the mean of the runs' and they have no warm-up; short transfers' single times are
     dropped. There is at least one round.
     """

@@ -63,6 +63,7 @@ On a busy machine the first paint may come after the load event; it is waited fo
 
 def find_chromium() -> str:
     """Returns the path of Chromium: the program that `VARIABLE` names, else the first of `NAMES` in PATH.
+
     Raises `MouseholeError` if there is none.
     """
     named = os.environ.get(VARIABLE)
@@ -100,6 +101,7 @@ class Browser:
 
     def __init__(self, chromium: str, profile: Path, flags: Iterable[str] = ()) -> None:
         """Starts the browser, and again without the sandbox if that is what failed.
+
         `sandbox` is empty, or says why it is off. Raises `BrowserError` if it does not answer.
         """
         self.sandbox = find_sandbox_obstacle()
@@ -114,6 +116,7 @@ class Browser:
 
     def _start(self, command: Sequence[str], profile: Path) -> None:
         """Starts the browser and notes its version; raises `BrowserError` if it does not answer.
+
         Makes the profile's folder; what the browser prints goes into a file `.log` next to it.
         """
         profile.mkdir(exist_ok=True)
@@ -131,6 +134,7 @@ class Browser:
 
     def open(self) -> "Tab":
         """Opens an empty tab in a context of its own, which shares no cache and no cookies.
+
         Raises `BrowserError`. The tab reports its requests and paints.
         """
         tools = self.tools
@@ -144,6 +148,7 @@ class Browser:
 
     def histograms(self, pictures: Sequence[str]) -> list[list[int]]:
         """Returns the pixel counts by colour of each base64 PNG, which a new tab decodes.
+
         Each has 256 counts of red, then green, then blue. The tab stays open. Raises `BrowserError`.
         """
         tab = self.open()
@@ -190,6 +195,7 @@ class Tab:
         is_filmed: bool = False,
     ) -> Load:
         """Loads a page and returns the load, also if it failed or did not end in time.
+
         Faults of the browser do not raise: the load has then failed. A tab loads one page only.
 
         `meanwhile` is called once, when the load event has come or the time is over. Filmed, a load that
@@ -227,6 +233,7 @@ class Tab:
 
     def read_body(self, fetch_url: str) -> bytes | None:
         """Returns the decompressed body that came from an address; None if the browser does not have it.
+
         An address that several requests had counts once, with the first that the browser still has.
         """
         for number, one in self._open.items():
@@ -239,6 +246,7 @@ class Tab:
 
     def read_headers(self, fetch_url: str) -> dict[str, str]:
         """Returns the headers of the answer from an address, their names in lower case.
+
         The first answer counts; empty without one.
         """
         for one in self._requests:
@@ -248,6 +256,7 @@ class Tab:
 
     def _navigate(self, url: str, deadline: float, timeout_s: float) -> tuple[Outcome, str]:
         """Begins the load and waits for its end; returns the outcome, and why it failed or did not end.
+
         `deadline` is of `time.monotonic`; `timeout_s` is for the text only. Raises `BrowserError` if the
         browser ends.
         """
@@ -273,6 +282,7 @@ class Tab:
 
     def _paints(self) -> dict[str, float | None]:
         """Returns the page's times of load event and paints in milliseconds, None for missing ones.
+
         Waits up to two seconds for the first paint. Raises `BrowserError`.
         """
         found: dict[str, float | None] = json.loads(self.evaluate(PAINTS))
@@ -290,6 +300,7 @@ class Tab:
 
     def _progress(self, begin: float) -> progress.Steps:
         """Returns the visual progress of the filmed load; `begin` is its start by the clock of the events.
+
         Ends the film. Empty if no request was seen. Raises `BrowserError`.
         """
         self._tools.call("Page.stopScreencast", self._session)
@@ -318,6 +329,7 @@ class Tab:
 
     def _take(self, method: str, params: dict[str, Any]) -> None:
         """Updates the tab's state by an event of DevTools.
+
         A picture of the film is acknowledged to the browser, which else sends no more.
         """
         if method == "Page.loadEventFired":
@@ -336,6 +348,7 @@ class Tab:
 
     def _on_request(self, params: dict[str, Any]) -> None:
         """Adds a new request over HTTP; if it follows a redirect, the request before it ends.
+
         Others, such as those of data addresses, are ignored.
         """
         url, number = urldefrag(params["request"]["url"]).url, params["requestId"]

@@ -51,6 +51,7 @@ class Downloads:
 
     def __init__(self, address: str, port: int, count: int) -> None:
         """Connects `count` times, and reads each connection in a daemon thread.
+
         Raises `OSError` if the server does not answer within `PATIENCE_S`.
         """
         self._received = [0] * count
@@ -89,6 +90,7 @@ class Downloads:
 
 def wait_for(address: str, port: int) -> None:
     """Waits until a server listens, by a connection that is closed at once.
+
     Raises `OSError` if none does within `PATIENCE_S`.
     """
     _connect(address, port, time.monotonic() + PATIENCE_S).close()
@@ -96,6 +98,7 @@ def wait_for(address: str, port: int) -> None:
 
 def _connect(address: str, port: int, deadline: float) -> socket.socket:
     """Returns a connection, tried again and again until the deadline; raises `OSError` after it.
+
     Each attempt waits at most 5 s.
 
     The deadline is a value of `time.monotonic`.

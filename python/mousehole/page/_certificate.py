@@ -22,6 +22,7 @@ class Certificate:
 
 def make_certificate(hosts: Sequence[str], folder: Path) -> Certificate:
     """Writes a certificate for these hosts and its key into the folder; nobody else may read the key.
+
     It is valid from an hour ago for `LIFETIME`, and signed by its own key. Overwrites `certificate.pem`
     and `key.pem`.
     """

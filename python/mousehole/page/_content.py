@@ -64,6 +64,7 @@ class Page:
 
 def from_folder(folder: Path, secure: bool) -> Page:
     """Returns the page of a folder whose document is index.html.
+
     All files are read into memory. The document's address is `HOST`, over TLS if `secure`.
 
     Raises `MouseholeError` if there is no such file, or if the files are more than a page has.
@@ -99,6 +100,7 @@ def _read_file(path: Path) -> bytes:
 
 def write_page(page: Page, folder: Path) -> None:
     """Writes the page into a folder of its own, from which `Store` answers.
+
     Raises `FileExistsError` if the folder exists.
     """
     folder.mkdir()
@@ -115,6 +117,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         """Reads all answers of a folder into memory; of those to equal addresses the first one counts.
+
         Raises `OSError` if a file cannot be read.
         """
         self._exact: dict[str, Answer] = {}

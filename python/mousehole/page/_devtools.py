@@ -67,6 +67,7 @@ class DevTools:
 
     def call(self, method: str, session: str = "", wait_s: float = 30.0, **params: Any) -> Any:
         """Sends a command and returns its result.
+
         Meanwhile events gather in `events`.
 
         Raises `BrowserError` if it is refused or not answered in time.
@@ -111,6 +112,7 @@ class DevTools:
 
     def close(self) -> None:
         """Asks the browser to end, waits for up to twice `CLOSING_S`, and kills what is left of its session.
+
         Nothing can be called after it.
         """
         with contextlib.suppress(BrowserError):

@@ -33,6 +33,7 @@ def classify(mime: str) -> str:
 
 def fill_body(mime: str, size: int, colour: int = 0, picture: tuple[int, int] = PICTURE) -> bytes:
     """Returns a body of exactly `size` bytes that a browser takes for one of type `mime`.
+
     Unknown types get spaces, fonts and SVG get zero bytes.
 
     `colour` (0 to 255) and `picture`, width and height in pixels, are those of a picture.

@@ -35,6 +35,7 @@ class PageLoads(Kept):
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
         """Returns the waterfalls of the schemes side by side, and writes them into a file if one is given.
+
         Without a path nothing is written.
 
         Raises `MouseholeError` for a suffix other than .png, .svg and .pdf, and for a file that cannot be

@@ -62,6 +62,7 @@ def read(path: Path, secure: bool = False) -> Page:
 
 def from_entries(name: str, entries: Sequence[Any], file: str, secure: bool = False) -> Page:
     """Returns the page of a recording's entries; `file` is what errors name.
+
     Entries without an answer from the network are left out, with a note. Raises `MouseholeError` for an
     entry of another form, without a document, and above `MOST_BYTES`.
     """
@@ -123,6 +124,7 @@ def _find_url(entry: Mapping[str, Any]) -> str:
 
 def _map_origins(urls: Iterable[str], secure: bool) -> dict[str, str]:
     """Returns the served origin by the recorded one, for those origins whose name or scheme must change.
+
     These have an unusual port, or name the local host or an address, or lack TLS if `secure`: servers here
     have the usual ports only, and browsers treat the local host and addresses in their own ways. Malformed
     addresses are left out.
@@ -148,6 +150,7 @@ def _map_origins(urls: Iterable[str], secure: bool) -> dict[str, str]:
 
 def _choose_host_name(found: Mapping[str, str]) -> str:
     """Returns an unused name for a host that must be renamed.
+
     It is `page.test`, then `2.page.test` and so on.
     """
     taken = sum(origin.endswith(HOST) for origin in found.values())
@@ -197,6 +200,7 @@ def _convert_entry(entry: Mapping[str, Any], colour: int, origins: Mapping[str, 
 
 def _decode_body(content: Mapping[str, Any], mime: str, origins: Mapping[str, str]) -> bytes:
     """Returns the recorded body of an answer; a text has the served origins in place of the recorded ones.
+
     Raises `binascii.Error` or `ValueError` for broken base64.
     """
     text = str(content["text"])
@@ -227,6 +231,7 @@ def _make_document(name: str, recorded: Sequence[_Recorded]) -> Answer:
 
 def _find_wire_size(response: Mapping[str, Any]) -> int:
     """Returns the bytes of a body as it crossed the network, as far as the recording has them.
+
     From the best known on: the body's size, the transfer's less the headers', the content's less what
     compression saved; never negative.
     """

@@ -41,6 +41,7 @@ def check(source: str) -> None:
 
 def record(url: str, chromium: str, folder: Path, secure: bool) -> Page:
     """Loads a page of this machine once, and returns it with all that it fetched.
+
     Starts and ends a browser whose profile is `folder`.
 
     Raises `MouseholeError` if it cannot be loaded.

@@ -70,6 +70,7 @@ def make_document(
 
 def _describe_answer(results: PageResults, rows: Sequence[SchemeRow]) -> list[str]:
     """Returns a sentence for each scheme whose load is clearly faster or slower than the baseline's.
+
     If there is none, one sentence says so.
     """
     lines = []
@@ -172,6 +173,7 @@ def _list_progress_charts(results: PageResults) -> list[Chart]:
 
 def _find_time_to_reach(steps: Steps, part: float) -> float:
     """Returns the time, in seconds, from which on at least the share `part` of a page is shown.
+
     If the share is never reached, it is the last time known.
     """
     below = [place for place, (_, share) in enumerate(steps) if share < part]

@@ -38,6 +38,7 @@ SETTLE_SPREAD_S = 1.0
 
 def make_draws(seed: int, number: int) -> np.random.Generator:
     """Returns the random numbers of a round; the first is its share of `SETTLE_SPREAD_S`.
+
     The same seed and round give the same numbers.
     """
     return np.random.default_rng([seed, number])
@@ -139,6 +140,7 @@ class PageResults:
 
     def change(self, scheme: str, figure: str) -> Estimate:
         """Returns the change of a figure's mean against the baseline, paired by round.
+
         NaN without a round in which both count.
         """
         base = self.values(self.baseline, figure)

@@ -54,6 +54,7 @@ class Task:
     @staticmethod
     def read(path: str | Path) -> "Task":
         """Returns the task that `write` wrote.
+
         Raises `OSError`, `ValueError`, `KeyError` or `TypeError` for another file.
         """
         given = json.loads(Path(path).read_text())
@@ -62,6 +63,7 @@ class Task:
 
 def parse_arguments(given: Sequence[str]) -> tuple[Task, str]:
     """Returns the task in the file that the first argument names, and the server's address.
+
     The address is in the environment, as `SERVER_VARIABLE`; raises `KeyError` without it. Both sides'
     programs call this.
     """

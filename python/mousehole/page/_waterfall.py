@@ -69,6 +69,7 @@ class Drawing:
 
     def panel(self, trial: Trial | None, is_first: bool) -> Any:
         """Returns the chart of a load, with the names of objects if `is_first`.
+
         For None it is an empty chart.
         """
         scale = alt.Scale(domain=[0, 1.02 * self.last_s], nice=False)
@@ -141,6 +142,7 @@ def _draw_load(trial: Trial | None, rows: list[str], x: alt.X, is_first: bool) -
 
 def _list_bars(fetch: Fetch, rows: list[str]) -> list[Datum]:
     """Returns the bars of an object: waiting, pale until its first byte, full until its last.
+
     A time that is not known counts as the one before it; bars without length are left out.
     """
     kind = (fetch.kind if fetch.kind in KINDS else "other").lower()

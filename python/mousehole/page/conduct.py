@@ -79,6 +79,7 @@ def measure_loads(
     source: str, options: PageOptions, reporter: Reporter, join: Joining | None = None
 ) -> PageResults:
     """Loads the page under each scheme and returns the results.
+
     Loads run one after another, in random order within a round; their files are deleted at the end.
     Registers the policies of `options.policy`.
 
@@ -115,6 +116,7 @@ class _Plan:
 
     def errands(self) -> Iterator[tuple[int, str, float]]:
         """Yields round, scheme and the time to settle of every load; schemes are in random order.
+
         The time of a round holds for all its schemes; equal seeds give equal plans.
         """
         for number in range(self.rounds):
@@ -126,6 +128,7 @@ class _Plan:
 
 def _make_plan(options: PageOptions) -> _Plan:
     """Returns the plan of the loads; raises `MouseholeError` for an option that is not allowed.
+
     Registers the policies of `options.policy` with the engine.
     """
     if options.http is not None and options.http not in VERSIONS:
@@ -174,6 +177,7 @@ def find_page(source: str, version: str | None, chromium: str, folder: Path) -> 
 
 def _make_setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Setting:
     """Returns the conditions of all loads, for the report.
+
     Raises `MouseholeError` for a negative number of downloads.
     """
     bulk = require_at_least("bulk", 0 if options.bulk is None else options.bulk, 0)
@@ -213,6 +217,7 @@ def _run_trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: 
 
 def _run_trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int, scheme: str) -> Trial:
     """Runs one load behind the link, number `number` under `scheme`, and returns it, also if it failed.
+
     All its files are deleted then; errors of `join` pass.
     """
     with tempfile.TemporaryDirectory(prefix="load-", dir=folder, ignore_cleanup_errors=True) as name:
@@ -250,6 +255,7 @@ def _join_by_link(options: PageOptions) -> Joining:
 
     def join(errand: Errand) -> Behind:
         """Runs server and browser of one load behind the link.
+
         The result has the reason if the visitor failed or was not over in time. Raises `MouseholeError` if
         the server ended by itself.
         """

@@ -34,6 +34,7 @@ TEXT = (
 
 def make_page(secure: bool = False, seed: int = SEED) -> Page:
     """Returns the example page: 40 objects of about 1.07 MB in all, whose sizes are drawn with `seed`.
+
     The same seed gives the same page.
 
     With `secure` it is served over TLS.
@@ -52,6 +53,7 @@ def make_page(secure: bool = False, seed: int = SEED) -> Page:
 
 def _draw_sizes(draws: np.random.Generator, count: int, total: int, deviation: float) -> list[int]:
     """Returns this many sizes in bytes, each at least `LEAST_BYTES`, that add up to about `total`.
+
     Advances `draws` by `count` lognormal numbers, whose logarithms have this standard deviation.
     """
     weights = draws.lognormal(0.0, deviation, count)

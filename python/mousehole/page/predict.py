@@ -57,6 +57,7 @@ class Prediction:
 
     def change(self, scheme: str) -> Estimate:
         """Returns the relative change of the mean against the baseline.
+
         NaN without a round in which both are known. The intervals hold for all schemes together.
         """
         base = self.times[self.baseline]
@@ -242,6 +243,7 @@ def _simulate_load_s(
     model: PageModel, results: PageResults, scenario: Mapping[str, Any], scheme: str, number: int
 ) -> float:
     """Returns the simulated time of one load; NaN if it is not over within the bound.
+
     The draws are those of round `number`, the bound is the setting's time limit. Each step of the browser
     is a run of the engine.
     """
@@ -290,6 +292,7 @@ class _Player:
 
     def play(self) -> float:
         """Returns when the last object has arrived, in seconds; NaN if that is beyond the bound.
+
         Called once.
         """
         while self._waiting:
@@ -300,6 +303,7 @@ class _Player:
 
     def _simulate(self) -> bool:
         """Finds when each object that was asked for ends; returns False if one does not within the bound.
+
         Runs the engine with a horizon that doubles until all have ended. Updates the arrivals and when
         each connection is free.
         """
@@ -322,6 +326,7 @@ class _Player:
 
     def _ready_s(self, part: int) -> float:
         """Returns the earliest moment for a request; infinity if the object that asks for it is waiting.
+
         The moment is in seconds of simulated time.
         """
         own = self._model.parts[part]
@@ -337,6 +342,7 @@ class _Player:
 
     def _ask(self, now: float) -> None:
         """Sends all requests that can be sent at this moment, on free connections first, then on new ones.
+
         On a shared connection, all that is ready before it is free becomes one request.
         """
         # What is asked for while a shared connection is busy is answered as one.
@@ -352,6 +358,7 @@ class _Player:
 
     def _request(self, number: int, parts: Sequence[int], now: float) -> None:
         """Adds a request for `parts` to connection `number`, which is opened at `now` if it is new.
+
         These parts are no longer waiting. On an open connection the write follows after the time for which
         it was idle.
         """

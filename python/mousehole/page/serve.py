@@ -33,6 +33,7 @@ class Listener(socket.socket):
     @staticmethod
     def take_over(plain: socket.socket) -> socket.socket:
         """Returns the same socket as one of this kind; `plain` is closed.
+
         The new socket does not block.
         """
         own = Listener(fileno=plain.detach())
@@ -49,6 +50,7 @@ class Gathering(socket.socket):
 
     def send(self, data: Any, flags: int = 0) -> int:
         """Sends full packets now, and the rest when the present turn of the loop is over.
+
         Returns the bytes that the kernel took. Needs a running event loop.
         """
         sent = super().send(data, flags | socket.MSG_MORE)
@@ -57,6 +59,7 @@ class Gathering(socket.socket):
 
     def _push(self) -> None:
         """Sends the bytes that Nagle's algorithm holds back, as TCP_NODELAY does when it is set (tcp(7)).
+
         Does nothing on a closed socket.
         """
         if self.fileno() >= 0:
@@ -65,6 +68,7 @@ class Gathering(socket.socket):
 
 def make_application(store: Store) -> Callable[[dict[str, Any], Receive, Send], Awaitable[None]]:
     """Returns the ASGI application that answers requests from the store; `NOTHING` for what it lacks.
+
     HEAD is answered without a body; a request's own body is read and dropped.
     """
 
@@ -147,6 +151,7 @@ async def _serve(task: Task, address: str, clear: int, secure: int) -> None:
 
 def main(given: list[str]) -> int:
     """Serves the page and the downloads until a signal; returns the exit status.
+
     It is 1, with a message on standard error, if a port or the congestion control cannot be used.
     """
     task, address = parse_arguments(given)

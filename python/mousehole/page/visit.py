@@ -35,6 +35,7 @@ def list_browser_flags(task: Task, address: str) -> list[str]:
 
 def visit(task: Task, address: str) -> Load:
     """Loads the page once during the downloads, and returns the load as it was measured.
+
     Waits for the server, then `settle_s` seconds if there are downloads. Raises `BrowserError` for the
     browser and `OSError` for the network; the browser and the downloads have ended then.
     """

@@ -13,6 +13,7 @@ RECORDS = 1 << 20
 
 def new(name: str, kind: Literal["marker", "dropper", "queue"] = "marker", folder: str | Path = ".") -> Path:
     """Writes a commented header that works, and returns its path, `folder`/`name`.h.
+
     The folder must exist.
 
     `kind` is "marker", "dropper" or "queue". Raises `MouseholeError` for a name or kind that is not

@@ -91,6 +91,7 @@ def _sender_panels(series: pl.DataFrame) -> list[Panel]:
 
 def _list_data(series: pl.DataFrame, factor: float) -> list[dict[str, Any]]:
     """Returns the rows of a chart: times, values multiplied by `factor`, colours.
+
     Numbers have six significant digits.
     """
     return [
@@ -144,6 +145,7 @@ def _draw_steps(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 def _make_ranked_chart(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Returns a chart of rows whose field `rank` is the position of their colour, green first.
+
     The rows stay as they are. Raises `KeyError` for an unknown colour.
     """
     ranks = {name: rank for rank, name in enumerate(OF_COLOURS)}
@@ -159,6 +161,7 @@ def _encode_packet_colour(rows: Sequence[Mapping[str, Any]]) -> alt.Color:
 
 def _draw_windows(series: pl.DataFrame) -> Any:
     """Returns a line per flow; they are numbered by the order of their opening.
+
     They differ in colour up to `MOST_LINES` flows.
     """
     flows = series["flow"].unique(maintain_order=True).to_list()
@@ -184,6 +187,7 @@ def _draw_windows(series: pl.DataFrame) -> Any:
 
 def _finish_panel(panel: Panel, begin: float, span: tuple[float, float], is_last: bool) -> Panel:
     """Returns a panel with an axis of time, named below the last one, and a line where the window begins.
+
     `begin` and `span` are in seconds; the line is missing if the window begins with the axis.
     """
     scale = alt.Scale(domain=list(span), nice=False, padding=0)

@@ -137,6 +137,7 @@ class Records(Shown):
 
     def to_json(self, link: LinkAccount | None = None) -> str:
         """Returns the JSON document of schema `mousehole.run/2` (docs/json.md).
+
         Reads the input files for their digests.
 
         `link` is how a run on real packets went.
@@ -160,6 +161,7 @@ class Records(Shown):
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
         """Returns the run over time as a chart: queues, rates, drops, congestion windows.
+
         With a `path` it is written too, as PNG, SVG or PDF by its suffix. Raises `MouseholeError` if the
         scenario asks for no `series`, for another suffix, and for a file that cannot be written.
         """
@@ -253,6 +255,7 @@ class _Clock:
 
     def before(self) -> None:
         """Estimates a run of more than `LONG_S` simulated seconds; called before the run begins.
+
         Raises `MouseholeError` as `_estimate` does.
         """
         if sum(read_lengths_s(self._scenario)) > LONG_S:
@@ -261,6 +264,7 @@ class _Clock:
 
     def tick(self) -> None:
         """Estimates a run that takes long, and reports its progress.
+
         After `PATIENCE_S` it raises `MouseholeError` as `_estimate` does. The progress is that of the time
         expected, 99 % at most.
 
@@ -277,6 +281,7 @@ class _Clock:
 
     def finish(self) -> None:
         """Ends the report of the progress; called when the run is over, also if it failed.
+
         Does nothing if none was begun.
         """
         if self._expected_s is not None:
@@ -284,6 +289,7 @@ class _Clock:
 
     def _estimate(self) -> None:
         """Estimates the run, reports its cost and starts the progress bar.
+
         Times short parts of the run for that.
 
         Raises `MouseholeError` if the run needs more memory than is left.

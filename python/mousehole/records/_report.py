@@ -143,6 +143,7 @@ def _name_direction(upload: object) -> str:
 
 def _make_queue_table(queues: list[QueueCounters]) -> Table:
     """Returns a row per link and colour; a reason for which nothing was dropped has no column.
+
     Colours without packets have no row.
     """
     colours = [colour for queue in queues for colour in queue["colours"]]

@@ -71,6 +71,7 @@ def list_change_charts(results: Results, cell: Cell) -> list[Chart]:
 
 def make_trade_off_chart(results: Results, cells: Sequence[Cell], series: Series) -> Chart:
     """Returns what short transfers gain against what long ones pay, a point per scheme and cell.
+
     `series` is of all schemes; the baseline has no point.
     """
     plan, points = results.plan, []
@@ -93,6 +94,7 @@ def make_trade_off_chart(results: Results, cells: Sequence[Cell], series: Series
 
 def make_heat_chart(results: Results, cell: Cell) -> Chart:
     """Returns the change by transfer size and scheme against FQ-CoDel, as colours with numbers.
+
     Fields of fewer than `LEAST_TRANSFERS` transfers have no number.
 
     Schemes stand in groups by what installs them, ideals last; in each, the one that serves short transfers
@@ -174,6 +176,7 @@ def _make_heat_datum(row: SizeRow) -> Datum:
 
 def list_grid_charts(results: Results, series: Series) -> list[Chart]:
     """Returns the change of short and of long transfers over the grid of buffers and loads.
+
     There is a chart for each of the two classes and, if both axes have several values, for each load.
     `series` is of all schemes.
     """
@@ -270,6 +273,7 @@ def name_figure(name: str, results: Results, cell: Cell) -> str:
 
 def _make_heat_cell(row: Any, reference: str) -> TableCell:
     """Returns a cell of the heat map's table; a dash for None, a dot for the reference.
+
     It has no shade for a change of −100 % or less.
     """
     if row is None:

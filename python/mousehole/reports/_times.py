@@ -115,6 +115,7 @@ def _draw_curves(results: Results, cell: Cell, series: Series) -> Any:
 
 def make_tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
     """Returns the share of short transfers that take longer than a time, on logarithmic scales.
+
     Shares below `LEAST_TAIL` are not drawn.
     """
     plan = results.plan
@@ -191,6 +192,7 @@ def make_percentile_chart(results: Results, cell: Cell, series: Series) -> Chart
 
 def make_replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
     """Returns the mean of short transfers in every replication against the baseline in the same one.
+
     A replication counts if it has such transfers under both.
     """
     plan = results.plan
@@ -256,6 +258,7 @@ def list_link_charts(results: Results, cell: Cell, series: Series) -> list[Chart
 
     def chart(name: str, title: str, told: str, names: list[str], axis: str, words: Words) -> Chart:
         """Returns a chart of quantities of the link.
+
         Those that are 0 under every scheme are left out, unless all are.
         """
         shown = [one for one in names if any(row.estimates[one].mean for row in rows)] or names
@@ -363,6 +366,7 @@ def _is_bound(row: BucketRow | SchemeRow) -> bool:
 
 def _choose_value_axis(data: Sequence[Datum], look: _Look) -> Encoding:
     """Returns an axis of shares, or of times: logarithmic where all of them are above zero.
+
     `look` decides by its words.
     """
     if look.words is not share_text and all(datum["low"] > 0 for datum in data):

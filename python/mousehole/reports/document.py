@@ -84,6 +84,7 @@ def make_document(results: Results, command: Sequence[str] | None = None) -> Doc
 
 def make_verdict(found: Sequence[Advice], baseline: str) -> Verdict:
     """Returns the answer of one cell with the commands that install it.
+
     `found` is not empty.
 
     For several cells, it tells which answer holds where, without commands.
@@ -101,6 +102,7 @@ def make_verdict(found: Sequence[Advice], baseline: str) -> Verdict:
 
 def summarise_grid(found: Sequence[Advice], baseline: str) -> list[str]:
     """Returns one line per answer that some cell of a grid has, the most frequent first.
+
     At most `MOST_ANSWERS` lines.
     """
     by_answer: dict[str, list[Advice]] = {}
@@ -234,6 +236,7 @@ def _list_cell_sections(results: Results, cell: Cell, series: Series) -> list[Se
 
 def read_cell_report(results: Results, cell: Cell) -> dict[ReportPart, list[Block]]:
     """Returns overview, verdicts, applications and all tables of a cell (`answer/src/report.rs`).
+
     A part without anything to say may be empty.
     """
     parts = results.compared(cell).report(results.plan.base["duration"])

@@ -69,6 +69,7 @@ def _draw_cell(results: Results) -> alt.VConcatChart:
 
 def _draw_grid(results: Results) -> alt.VConcatChart:
     """Returns the change over the grid: short transfers above, long ones below, one column per load.
+
     It expects as many charts of short as of long transfers.
     """
     made = _charts.list_grid_charts(results, make_scheme_series(results.plan.schemes))

@@ -72,6 +72,7 @@ class Estimate:
 
     def seconds(self, jobs: int, cores: int | None = None) -> float:
         """Returns the wall time with this many parallel runs on this many cores, by default those here.
+
         More runs at once than runs or cores do not help.
         """
         return self.cpu_s * self.slowdown / min(jobs, cores or default_jobs(), self.runs)
@@ -83,6 +84,7 @@ class Estimate:
 
 def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimate:
     """Returns the estimated cost of a plan that is run with up to `jobs` parallel runs.
+
     Takes some seconds of CPU time. Ctrl-C and faults of a run cancel all parts; `MouseholeError` of a run
     passes.
 
@@ -131,6 +133,7 @@ def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Est
 
 def estimate_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int = 1) -> Estimate:
     """Returns the estimated cost of `runs` runs like this one, from parts of it that are timed.
+
     `MouseholeError` of a run passes.
 
     The scenario is filled in. The memory of a packet trace is that of the events of the longest part,
@@ -162,6 +165,7 @@ def estimate_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int 
 
 def require_memory(estimate: Estimate, available: int | None) -> None:
     """Raises `MouseholeError` if one run does not fit into `available` bytes.
+
     Does nothing if `available` is None.
     """
     if available is not None and estimate.bytes_per_run > SAFE_SHARE * available:
@@ -191,6 +195,7 @@ def write_cost(estimate: Estimate, jobs: int, cores: int | None = None) -> str:
 
 def write_rough_time(seconds: float) -> str:
     """Returns a time that is only estimated, such as `about 25 s` or `about 3.1 h`.
+
     `seconds` is of wall time; from two days on the text is in days.
     """
     if seconds < 2:
@@ -308,6 +313,7 @@ def _time_part(
     reduce: Callable[[_engine.RunResult], RunFacts | None], cancel: _engine.Cancel,
 ) -> Part:  # fmt: skip
     """Runs a scenario in this thread with warm-up and window cut to `share`.
+
     Raises what the run raises, also when `cancel` stops it. Times are in seconds.
 
     Returns the cost of run and reduction, and what `reduce` returned if nothing was cut.
@@ -326,6 +332,7 @@ def _time_part(
 
 def _cut(run: Scenario, share: float) -> Scenario:
     """Returns the scenario with a share of its warm-up and of its window.
+
     The scenario given stays as it is.
     """
     scenario = run.copy()

@@ -54,6 +54,7 @@ def find_capture(
     pipe_bytes: float,
 ) -> Capture | None:
     """Returns the capture that a comparison replays, None if a model draws any of its traffic.
+
     It is None too without traffic in memory or without files.
 
     `pipe_bytes` is the bandwidth-delay product.
@@ -70,6 +71,7 @@ def find_capture(
 
 def make_overlay_design(scenario: Scenario, traffic: _engine.Traffic) -> Design:
     """Returns the design of intervals over replications that overlay a capture to meet a load.
+
     The scenario's `link.rtt` is set.
 
     The scenario is filled in. Its replications play load ÷ native load times as much as was recorded. If

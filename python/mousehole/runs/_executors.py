@@ -125,6 +125,7 @@ class Futures:
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
         """Returns keys and outcomes of the runs that are over.
+
         Waits up to `timeout_s` for the first. A worker that lacks the traffic is sent its bytes and runs
         the job again. Raises what a job raised.
 
@@ -219,6 +220,7 @@ class _Batches:
 
     def learn(self, jobs: int, seconds: float) -> None:
         """Notes how long a task with this many jobs took, and adapts `size`.
+
         The size is from 1 to `LARGEST_BATCH`; `seconds` is of the whole task.
         """
         newest = max(seconds, 1e-6) / jobs
@@ -245,6 +247,7 @@ class Dask:
 
     def __init__(self, address: str, reporter: Reporter) -> None:
         """Connects to the scheduler and asks for its workers.
+
         Raises `MouseholeError` as `_connect_client` does.
         """
         self._address, self._reporter = address, reporter
@@ -267,6 +270,7 @@ class Dask:
     @property
     def at_once(self) -> int:
         """Returns the number of threads of all workers that have joined so far.
+
         Waits up to `COUNT_S` while there is none. Raises `MouseholeError` if the scheduler is gone.
         """
         self._require_scheduler()
@@ -286,6 +290,7 @@ class Dask:
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
         """Returns keys and outcomes of the runs that are over.
+
         Waits up to `timeout_s` for the first. Raises what a job raised. Jobs that wait to run alone go
         out, one at a time, when no other is under way.
 
@@ -308,6 +313,7 @@ class Dask:
 
     def abandon(self) -> None:
         """Cancels the jobs that are not over; runs that have begun end at their workers without effect.
+
         Without an answer of the scheduler nothing is cancelled there.
         """
         if self._is_silent:
@@ -329,6 +335,7 @@ class Dask:
 
     def _check_workers(self) -> None:
         """Raises `MouseholeError` for a worker with another Mousehole.
+
         Raises it too if the scheduler does not answer.
 
         Later workers are checked by their first task.
@@ -347,6 +354,7 @@ class Dask:
 
     def _launch(self, flights: Iterable[_Flight]) -> None:
         """Submits the tasks to Dask, with the traffic that they need, and watches them.
+
         Counts them in `tasks`.
         """
         for flight in flights:
@@ -506,6 +514,7 @@ class Dask:
 
     def _hear(self, answer: "Future[dict[str, int]]") -> None:
         """Notes how many threads the workers have; reports once if there is no worker.
+
         Ignores an answer that failed.
         """
         with suppress(Exception):  # a connection that broke; the status of the client shows it
@@ -516,6 +525,7 @@ class Dask:
 
     def _is_idle(self) -> bool:
         """Returns whether no worker runs a task that was taken back, so that a job that starts is alone.
+
         False also if a worker does not answer.
         """
         try:

@@ -77,6 +77,7 @@ def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
 
 def with_shares(runs: Mapping[str, RunFacts], references: Iterable[str]) -> dict[str, RunFacts]:
     """Returns the facts of a replication by scheme, with shares against `references` instead of times.
+
     The arguments stay as they are.
     """
     times = {scheme: run.short_times for scheme, run in runs.items()}

@@ -69,6 +69,7 @@ class Warmup:
 
     def needed_s(self, load: float | None) -> float | None:
         """Returns the time in seconds after which the link is near its steady state, None if it has none.
+
         A `load` of None is the traffic's own.
         """
         if load in self.known:
@@ -231,6 +232,7 @@ def check_sizes(plan: Plan) -> None:
 
 def load_policies(given: str | Sequence[str] | None) -> list[str]:
     """Compiles and loads the headers of own policies, so that schemes may name them; returns their names.
+
     They are loaded for the whole process; nothing is done for None.
 
     Raises `MouseholeError` for a header that is at fault, also if its set-up crashes or does not end.
@@ -279,6 +281,7 @@ def parse_schemes(
 
 def check_baseline(given: str) -> str:
     """Returns the baseline without spaces around it; raises `MouseholeError` if there is no such scheme.
+
     An own policy must be loaded before.
     """
     try:

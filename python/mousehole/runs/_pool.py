@@ -108,6 +108,7 @@ class Threads:
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
         """Returns keys and outcomes of the runs that are over.
+
         Waits up to `timeout_s` seconds for the first. Raises what a job raised.
         """
         over = wait(self._waiting, timeout=timeout_s, return_when=FIRST_COMPLETED).done
@@ -137,6 +138,7 @@ def run_one(
     scenario: Mapping[str, object], traffic: _engine.Traffic | None, cancel: _engine.Cancel
 ) -> _engine.RunResult:
     """Runs a scenario and returns its records; other threads run meanwhile.
+
     Raises `MouseholeError` for a scenario that the engine refuses. `cancel` stops it from another thread.
     """
     return _engine.run(scenario, traffic, cancel)
@@ -148,6 +150,7 @@ def run_plan(
     finished: Facts | None = None,
 ) -> Facts:  # fmt: skip
     """Runs the plan with `jobs` threads, or by `backend`, and returns the facts of every run.
+
     Transfers are compared across schemes once a replication is complete. Raises `MouseholeError` as
     `run_all` does.
 
@@ -184,6 +187,7 @@ def run_all(
     name: Callable[[K], str] | None = None,
 ) -> dict[K, T]:
     """Runs every scenario, reduces its records with `reduce`, and returns the outcomes in the order given.
+
     The progress goes to `reporter`. Raises what a run raises; the others are given up then.
 
     A scenario whose outcome is in `finished` is not run; its outcome counts as the first to end.
@@ -225,6 +229,7 @@ def yield_outcomes(
     backend: Backend, jobs: Iterable[tuple[K, Job[Any]]]
 ) -> Generator[tuple[K, Any], None, None]:
     """Yields key and outcome of every job as they end; an `Apart` stands for a job that was given up.
+
     Raises what a job raised.
 
     Jobs are taken from `jobs` when there is room for them, so that not all of them are in memory at once. A
@@ -249,6 +254,7 @@ def yield_outcomes(
 
 def _pair_transfers(plan: Plan, task: Task, facts: Facts) -> None:
     """Compares transfer by transfer if the replication of `task` has been run under every scheme.
+
     Does nothing before.
 
     Its facts are replaced in `facts` by those with the shares.

@@ -8,6 +8,7 @@ from mousehole.runs._plan import Plan, is_overlaid
 
 def check_resamples(plan: Plan, traffic: _engine.Traffic | None, native_load: float | None) -> None:
     """Raises `MouseholeError` if some replication's resample takes more connections than the engine has.
+
     Only cells with the first buffer and a load of their own are checked; traffic without a known native
     load, and a mix, never.
 
@@ -36,6 +37,7 @@ def require_load(plan: Plan, summary: TrafficSummary | None) -> None:
 
 def try_traffic(plan: Plan, traffic: _engine.Traffic) -> None:
     """Plays a moment of the traffic; raises `MouseholeError` if it cannot be played.
+
     Ctrl-C ends the wait at once.
     """
     run = plan.scenario(plan.cells[0], plan.baseline)

@@ -127,6 +127,7 @@ class Results:
 
     def runs(self, cell: Cell, scheme: str) -> list[RunFacts]:
         """Returns the replications of a scheme in a cell, in order.
+
         Raises `ValueError` for a cell or scheme that the plan lacks, `KeyError` for a missing run.
         """
         indices = self.plan.cells.index(cell), self.plan.schemes.index(scheme)
@@ -134,6 +135,7 @@ class Results:
 
     def bucket_values(self, cell: Cell, scheme: str, role: Summary, statistic: str) -> Floats:
         """Returns a statistic of a summary bucket, one value per replication.
+
         NaN where the replication has too few transfers.
         """
         index = self._find_bucket(role)
@@ -161,6 +163,7 @@ class Finding(FindingRow):
 
 def to_record(row: Row | LoadRow | EvidenceRow) -> Record:
     """Returns a row as plain values by column name: an estimate becomes three columns, NaN becomes None.
+
     A change becomes four columns, a bucket four.
     """
     columns: Record = {}

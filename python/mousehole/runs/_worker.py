@@ -64,6 +64,7 @@ class Parcel:
 @cache
 def identify_build() -> tuple[str, str]:
     """Returns version and revision for people, and a digest of the sources of engine and package.
+
     Reads all files of the package once per process.
     """
     digest = hashlib.sha256(_engine.SOURCES.encode())
@@ -96,6 +97,7 @@ def pack_job(job: Job[Any]) -> bytes:
 
 def execute(made_by: tuple[str, str], parcel: bytes, content: bytes | str | None) -> Answer:
     """Runs a parcel and returns the answer; called in workers of an executor.
+
     Makes the traffic here and loads headers for the whole process. Raises what a run raises.
 
     `content` is the packed traffic, or the path of the file that has it, if the parcel needs any. Every
@@ -166,6 +168,7 @@ def _name_process() -> str:
 
 def _unpickle(parcel: bytes) -> Parcel:
     """Returns the parcel; makes the package `papers` importable if the parcel needs it.
+
     Raises `ModuleNotFoundError` for any other module that is missing. `parcel` must be trusted.
     """
     try:

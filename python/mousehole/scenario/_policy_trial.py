@@ -38,6 +38,7 @@ SAID = "mousehole: error: "
 
 def try_headers(headers: Sequence[str]) -> None:
     """Loads headers in another process and plays thousands of random packets to them, with their defaults.
+
     Does nothing without headers.
 
     Raises `MouseholeError` if a header crashes there, does not return, ends the process, writes where it must
@@ -60,6 +61,7 @@ def try_scenarios(scenarios: Sequence[Mapping[str, object]]) -> None:
 
 def _try_in_process(headers: Sequence[str], scenarios: Sequence[Mapping[str, object]]) -> None:
     """Tries headers with the scenarios' parameters in another process; defaults without scenarios.
+
     The limit is `LIMIT_S` for each header and for all scenarios together; the process is killed then.
 
     Raises `MouseholeError` for a header at fault, and if the trial crashes, ends or takes too long.

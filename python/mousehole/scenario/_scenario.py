@@ -61,6 +61,7 @@ def fill_in(scenario: Mapping[str, object]) -> Scenario:
 
 def load(path: str | Path) -> Scenario:
     """Reads a scenario from a TOML file; relative names of traffic files start from its directory.
+
     Raises `MouseholeError` for a file that cannot be read and for one that is no scenario.
     """
     source = Path(path)
@@ -86,6 +87,7 @@ def with_traces_moved(scenario: Scenario, move: Callable[[str], str]) -> Scenari
 
 def to_toml(scenario: Scenario, folder: Path) -> str:
     """Returns the scenario as TOML, with the names of its traffic files relative to `folder`.
+
     Raises `MouseholeError` for connections in memory.
     """
     if IN_MEMORY in scenario["traffic"].get("files", []):
@@ -102,6 +104,7 @@ def to_toml(scenario: Scenario, folder: Path) -> str:
 
 def write_toml(scenario: Scenario, place: str) -> None:
     """Writes the scenario as TOML into a file, or to standard output if the place is `-`.
+
     Raises `MouseholeError` for connections in memory and for a file that cannot be written.
     """
     output.write_text(place, to_toml(scenario, Path.cwd() if place == "-" else Path(place).parent))
@@ -109,6 +112,7 @@ def write_toml(scenario: Scenario, place: str) -> None:
 
 def make_shared(start: Scenario, traffic: TrafficSection, options: Options) -> SharedScenario:
     """Returns what all runs of a comparison share: `start` with this traffic and these options.
+
     The files of rates that vary are read.
 
     Options of the link are applied to the bottleneck. A topology is filled in, as its buffer is needed for
@@ -147,6 +151,7 @@ def _check_options(options: Options) -> None:
 
 def _with_runs(start: Scenario, traffic: TrafficSection, options: Options) -> Scenario:
     """Returns the scenario with this traffic, and with the options of hosts and runs.
+
     A packet trace and samples over time are switched off.
     """
     hosts: dict[str, JsonValue] = {**start["tcp"]}
@@ -188,6 +193,7 @@ def _with_link(start: Scenario, options: Options) -> Scenario:
 
 def _check_rates(base: Scenario) -> None:
     """Raises `MouseholeError` for a link without a rate, or with one that cannot be read.
+
     Reads the files of rates that vary; a topology needs no rate here.
     """
     link = base["link"]
@@ -233,6 +239,7 @@ def make_traffic_section(
     scenario: Scenario, payload: str | None, params: Mapping[str, object] | None
 ) -> TrafficSection:
     """Returns the traffic of the user's scenario with this direction of payload and these parameters.
+
     Raises `MouseholeError` for parameters without a model.
     """
     section: TrafficSection = {**scenario["traffic"]}

@@ -43,6 +43,7 @@ class Facts(TypedDict):
 
 def with_changes(scenario: Scenario, changes: LinkChanges) -> Scenario:
     """Returns a new scenario with the changes made to its bottleneck.
+
     A rate for both directions replaces one for each, and `down` replaces one for both; an overhead
     replaces the link layer, and the other way round. In a topology the fields of `IN_TOPOLOGY` are its
     own.
@@ -75,6 +76,7 @@ def is_up(scenario: Scenario) -> bool:
 
 def read_rates(scenario: Scenario) -> tuple[str | None, str | None]:
     """Returns the rates down and up as they are given; for one that varies, the name of its file.
+
     Reads the file of a rate down that varies, if there is none up.
 
     The rate of a topology is None if it is not filled in. A missing rate up is the mean of the rate down.

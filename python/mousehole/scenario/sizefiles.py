@@ -17,6 +17,7 @@ Section = TypeVar("Section", TrafficSection, MixEntry)
 
 def with_moved_files(section: TrafficSection, move: Callable[[str], str]) -> TrafficSection:
     """Returns the section with the name of every file replaced by what `move` returns for it.
+
     The section stays as it is; standard input is not moved.
     """
     whole = _with_moved_traffic(_with_moved_sizes(section, move), move)

@@ -16,6 +16,7 @@ _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 def __getattr__(name: str) -> Any:
     """Returns a public name, and imports its module.
+
     Raises `MouseholeError` if the extra `sweep` is not installed.
     """
     if name in __all__:

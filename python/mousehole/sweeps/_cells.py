@@ -44,6 +44,7 @@ class Loaded:
 
     def summary(self, rate: str | None) -> TrafficSummary | None:
         """Returns what was understood of the traffic, with its load on a link of this rate.
+
         None if the scenario generates all traffic. Only the summary for the newest rate is stored.
         """
         if self.engine is None:
@@ -73,6 +74,7 @@ class CellPlan:
     @property
     def weight(self) -> float:
         """What the cost of one of its runs grows with: bits that its link carries.
+
         Reads the file of a rate that varies.
         """
         rate = bottleneck.read_mean_rate(self.plan.base)
@@ -91,6 +93,7 @@ class Planner:
 
     def plan(self, number: int) -> CellPlan:
         """Returns the plan of a cell without its warm-up, for which traffic must be read.
+
         Files of scenarios and rates are read.
 
         Raises `MouseholeError`, which names the setting, for a value that is not allowed.
@@ -114,6 +117,7 @@ class Planner:
 
     def ready(self, cell: CellPlan) -> tuple[CellPlan, _engine.Traffic | None]:
         """Returns the plan of a cell with its warm-up, and the traffic, which is read.
+
         Traffic stays in memory until `KEPT` others were used after it.
         """
         loaded = self._load(cell)
@@ -137,6 +141,7 @@ class Planner:
 
     def shipment(self, cell: CellPlan) -> TrafficShipment | None:
         """Returns how other processes get the traffic of a cell.
+
         None if the scenario alone describes it. Raises `MouseholeError` for standard input.
         """
         return make_shipment(cell.given, cell.options.strict, cell.plan.base["seed"])
@@ -171,6 +176,7 @@ class Planner:
 
     def _load(self, cell: CellPlan) -> Loaded:
         """Returns the cell's traffic, which is read unless it is among the last `KEPT` ones.
+
         Raises `MouseholeError` for a fault in it.
         """
         section, seed = cell.given.section, cell.plan.base["seed"]

@@ -79,6 +79,7 @@ class Range:
 
     def at(self, name: str, share: float) -> Value:
         """Returns the value at a share, 0 to 1, of the way from `low` to `high`.
+
         Raises `MouseholeError` as `interpolate` does.
         """
         return interpolate(f"axes.{name}", self.low, self.high, share, self.is_log)
@@ -203,6 +204,7 @@ def _make_description(given: Mapping[str, Any], folder: Path) -> Description:
 
 def _parse_schemes(given: Any, axes: dict[str, Axis]) -> tuple[str, ...]:
     """Returns the schemes, from the list `schemes` or the axis `scheme`.
+
     An axis may name a scheme several times.
 
     Raises `MouseholeError` for both or neither, and for an axis that is a range.
@@ -421,6 +423,7 @@ def list_traffic_names(value: Value) -> list[str]:
 
 def resolve_traffic(made: Description, value: Value) -> list[str]:
     """Returns the names of a traffic; files and scenarios are relative to the description's folder.
+
     Models, places and standard input stay as they are.
     """
     names = list_traffic_names(value)

@@ -50,6 +50,7 @@ class Cells:
 
     def settings(self, number: int) -> dict[str, Value]:
         """Returns the values of a cell by axis.
+
         Numbers count from 0 in the order of `axes`. The first call for a Latin hypercube draws all of its
         cells.
         """
@@ -66,6 +67,7 @@ class Cells:
 
     def schemes(self, number: int) -> list[str]:
         """Returns the schemes that are run in a cell.
+
         It may be empty if every scheme lacks the part of some axis.
 
         In a grid, a scheme that lacks the part of some axes is run only at the first value of these axes.
@@ -84,6 +86,7 @@ class Cells:
 
     def digest(self) -> str:
         """Returns the SHA-256 of a hypercube's cells; another version of scipy might draw others.
+
         That of a grid and of a list is the digest of nothing.
         """
         whole = hashlib.sha256()
@@ -102,6 +105,7 @@ class Cells:
     @cached_property
     def _hypercube(self) -> NDArray[np.float64]:
         """Returns the draws of a Latin hypercube, a row per cell, a column per axis, in [0, 1).
+
         Raises `MouseholeError` where scipy is missing. Equal `draw_seed` and scipy give equal draws.
         """
         require_extra("sweep", "a Latin hypercube")

@@ -129,6 +129,7 @@ def draw_small_multiples(
     columns: str | None = None, rows: str | None = None, absolute: bool = False,
 ) -> alt.VConcatChart:  # fmt: skip
     """Returns a measure along the axis `x`, one line per scheme, a panel for each value of other axes.
+
     Raises `MouseholeError` for a measure, scheme or axis that the rows do not have.
 
     `columns` and `rows` are the axes of the panels; the mean is taken over the remaining axes. Scattered
@@ -168,6 +169,7 @@ def draw_surfaces(
 
 def encode_axis(scale: Scale, cells: pl.DataFrame, room: float = 0.06, kind: Any = alt.X) -> Any:
     """Returns the encoding of a setting: numbers with their units, or names in order.
+
     Without cells the axis is from 0 to 1.
 
     `room` is a share of the axis that is left free at either end. The channel is x unless `altair.Y` is
@@ -187,6 +189,7 @@ def encode_axis(scale: Scale, cells: pl.DataFrame, room: float = 0.06, kind: Any
 
 def draw_trend(drawing: Drawing, setting: str, most: int | None = None) -> tuple[Any, list[Datum]]:
     """Returns scattered cells along a setting with the trend of each scheme, and the trend's points.
+
     Without cells it is an empty chart and no points.
 
     With `most`, only every second, third, … cell is drawn if there are more.
@@ -254,6 +257,7 @@ def draw_field_chart(
 
 def _draw_facets(drawing: Drawing, x: str | None, columns: str | None, rows: str | None) -> alt.VConcatChart:
     """Returns the picture of a grid: lines along x, panels by two other axes.
+
     Raises `MouseholeError` for a setting that is no axis. Axes that are not given are chosen: numbers with
     the most values along x, those of at most `MOST_PANELS` values for panels.
     """
@@ -288,6 +292,7 @@ def _draw_facets(drawing: Drawing, x: str | None, columns: str | None, rows: str
 
 def _draw_trends(drawing: Drawing, settings: Sequence[str]) -> alt.VConcatChart:
     """Returns the picture of scattered cells: per axis a panel with dots and the trend of each scheme.
+
     Raises `MouseholeError` for a setting that is no axis; `settings` is not empty.
     """
     for name in settings:
@@ -519,6 +524,7 @@ def _fit_surface(drawing: Drawing, places: tuple[Any, Any], values: Any, scales:
 
 def _encode_surface_colour(drawing: Drawing) -> Any:
     """Returns the encoding of levels by colour: diverging around no change for changes, else sequential.
+
     The diverging colours end at the 90 % quantile of changes, and at 7 % at least.
     """
     legend = alt.Legend(type="gradient", orient="right", gradientLength=200, title=None)
@@ -535,6 +541,7 @@ def _encode_surface_colour(drawing: Drawing) -> Any:
 
 def _encode_sequential(drawing: Drawing, legend: Any = None) -> Any:
     """Returns the encoding of a measure by colour: darker is more.
+
     The scale is logarithmic where positive numbers span more than a factor of 8. Raises `ValueError`
     without cells.
     """

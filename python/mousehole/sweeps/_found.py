@@ -61,6 +61,7 @@ class Found:
 
     def number_column(self, axis: str) -> str | None:
         """Returns the column with an axis as numbers, None for an axis of names.
+
         Raises `KeyError` for an unknown axis, `MouseholeError` without a whole file of rows.
         """
         schema = self.rows.collect_schema()
@@ -71,6 +72,7 @@ class Found:
 
     def cells(self, value: str = VALUE, against: str | None = None) -> pl.DataFrame:
         """Returns one row per cell and scheme: its settings, and mean and interval of a measure.
+
         Rows with a fault are left out; all others of whole files are read into memory.
 
         `change` is the change against the scheme `against` (the first one) in the same cell, paired by
@@ -131,6 +133,7 @@ class Found:
         self, x: str, y: str, scheme: str, value: str = VALUE, against: str | None = None
     ) -> pl.DataFrame:
         """Returns a scheme's cells with `x` and `y` as numbers, and mean and change of the measure.
+
         Cells without a value on either axis are left out.
 
         Raises `MouseholeError` for an axis that has no numbers, and as `cells` does.
@@ -186,6 +189,7 @@ class Found:
 
     def _levels(self, cells: pl.DataFrame, axis: str) -> Iterable[tuple[str, pl.DataFrame]]:
         """Yields the values of an axis, or ranges of them, with their cells.
+
         Ranges have about equal numbers of cells, and include their lower end; the last one has both.
         """
         column = self.number_column(axis)

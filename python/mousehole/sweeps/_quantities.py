@@ -70,6 +70,7 @@ def interpolate(field: str, low: Value, high: Value, share: float, is_log: bool)
 
 def format_number(number: float, unit: str) -> str:
     """Returns a number in a unit of `parse_numbers` as text for people; an empty unit adds nothing.
+
     Sizes, times and rates change their unit with their size.
     """
     if unit == "bps":
@@ -90,6 +91,7 @@ def write_value(value: Value) -> str:
 
 def average_changes(changes: Any) -> float:
     """Returns the geometric mean of the ratios of changes, as a change.
+
     `changes` has at least one, none below −1.
     """
     return float(np.expm1(np.mean(np.log1p(changes))))

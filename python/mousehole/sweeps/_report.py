@@ -95,6 +95,7 @@ def _summarise_schemes(cells: pl.DataFrame, value: str, reference: str, others: 
 
 def _list_axis_blocks(drawing: Drawing, reference: str) -> list[Block]:
     """Returns a chart of the change per axis, or a sentence if there is no change to draw.
+
     An axis that no such cell has a value of is left out.
     """
     known = drawing.cells.filter(pl.col("change").is_not_null())
@@ -130,6 +131,7 @@ def _make_axis_chart(drawing: Drawing, axis: str, place: int, reference: str) ->
 
 def _list_surface_sections(drawing: Drawing, reference: str) -> list[Section]:
     """Returns the mean change over the first two axes that have few values, a chart for each scheme.
+
     Empty if there are no two such axes, or no known cell.
     """
     found, cells = drawing.sweep, drawing.cells

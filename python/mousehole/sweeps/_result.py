@@ -53,6 +53,7 @@ class Sweep(Found, html.Shown):
         against: str | None = None,
     ) -> None:  # fmt: skip
         """Writes the sweep as one self-contained page, as `Comparison.html` does; raises as `document`.
+
         Raises `MouseholeError` also for a suffix other than `.html` and for a file that cannot be written.
         """
         html.write_page(self.document(command, value, against), path)

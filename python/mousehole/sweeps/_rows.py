@@ -21,6 +21,7 @@ Numbers = Mapping[str, float | int | None]
 
 def reduce_row(result: RunResult, buckets: tuple[Bucket, ...]) -> dict[str, float | int | None]:
     """Returns the numbers of a run by column.
+
     None stands for a number that is missing. Raises `RuntimeError` as `reduce_run` does.
     """
     facts = reduce_run(result, buckets)

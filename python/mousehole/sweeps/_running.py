@@ -94,6 +94,7 @@ class Prepared:
 
     def __init__(self, made: Description) -> None:
         """Checks the cells, and loads own policies for the whole process.
+
         Raises `MouseholeError` for a fault in the description, before anything is written.
         """
         load_policies(list(made.policy) or None)
@@ -121,6 +122,7 @@ class Prepared:
 
     def forecast(self, jobs: int | None, backend: Backend | None = None) -> Forecast:
         """Estimates time and memory from parts of some runs, which are timed here.
+
         The traffic of these cells is read. Raises `MouseholeError` if the memory is too small.
         """
         samples = choose_evenly(range(len(self.cells)), SAMPLES)
@@ -141,6 +143,7 @@ class Prepared:
 
     def manifest(self) -> dict[str, Any]:
         """Returns everything that determines the rows, and nothing else.
+
         Reads all input files for their digests. Raises `MouseholeError` for one that cannot be read.
         """
         document = self.made.document()
@@ -221,6 +224,7 @@ def forecast(
     source: str | Path | Mapping[str, Any], jobs: int | None = None, dask: str | None = None
 ) -> Forecast:
     """Returns what a sweep will cost, from parts of some of its runs; nothing is written.
+
     Raises `MouseholeError` as `sweep` does before it writes.
     """
     prepared = Prepared(read(source))
@@ -232,6 +236,7 @@ def run_missing(
     prepared: Prepared, folder: Path, jobs: int | None, backend: Backend | None, reporter: Reporter
 ) -> None:
     """Runs the rows that the folder lacks; raises as `sweep` does.
+
     Makes the folder, and locks it until the end.
     """
     store = Store(folder, prepared.manifest(), prepared.columns)
@@ -275,6 +280,7 @@ def _count_missing(prepared: Prepared, store: Store) -> int:
 
 def _run_rows(prepared: Prepared, store: Store, missing: int, backend: Backend, reporter: Reporter) -> None:
     """Runs the rows that are missing and stores each as its run ends.
+
     A row whose job is given up is stored too, with the reason and without numbers. Raises what a run
     raises.
 
@@ -304,6 +310,7 @@ def _yield_missing_jobs(
     prepared: Prepared, store: Store, heads: dict[_Place, dict[str, Any]]
 ) -> Iterator[tuple[_Place, Job[Any]]]:
     """Yields the jobs of the rows that are missing, in the order of the files.
+
     Reads traffic as it comes to its cells. The caller takes the columns out again.
 
     The columns of a row that are known before its run are put into `heads`, by its place.

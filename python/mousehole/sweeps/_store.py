@@ -29,6 +29,7 @@ class Store:
 
     def __init__(self, folder: Path, manifest: Mapping[str, Any], columns: Columns) -> None:
         """Opens the folder, or makes it with its manifest, and locks it until `close`.
+
         Raises `MouseholeError` if it holds anything else, if another process writes it, or if it cannot be
         written.
         """
@@ -54,6 +55,7 @@ class Store:
 
     def tidy(self) -> None:
         """Deletes what a stop between two steps leaves: drafts, and the lines of parts with whole files.
+
         Raises `OSError` for a fault of the system.
         """
         for path in (self.folder / UNFINISHED).iterdir():
@@ -79,12 +81,14 @@ class Store:
 
     def count(self, part: int) -> int:
         """Returns how many rows of an unfinished part are stored, without keeping them in memory.
+
         Cuts off a last line that is not whole.
         """
         return len(self._kept[part] if part in self._kept else self._read(self._journal(part)))
 
     def add(self, part: int, place: int, row: Mapping[str, Any], size: int) -> None:
         """Stores a row of a part that has `size` rows; writes the part's file once all rows are stored.
+
         Each row is stored before this returns, though it may not be on the disk yet.
 
         `stored` must have been called for the part before. Raises `MouseholeError` if the disk is full; what
@@ -134,6 +138,7 @@ class Store:
 
     def _read(self, journal: Path) -> dict[int, str]:
         """Returns the lines of a journal by the index of their row; empty without a journal.
+
         Cuts off a last line that is not whole, and whatever follows a broken line.
         """
         found: dict[int, str] = {}
@@ -157,6 +162,7 @@ class Store:
 
     def _require_same(self) -> None:
         """Raises `MouseholeError` if the folder has something else than this sweep.
+
         A folder that is missing or empty passes.
         """
         manifest = self.folder / MANIFEST
@@ -234,6 +240,7 @@ def _append_line(path: Path, line: bytes) -> None:
 
 def _write_whole(draft: Path, target: Path, content: bytes) -> None:
     """Writes a file that is whole or absent, also after a crash, by way of a draft.
+
     Raises `OSError` for a fault of the system.
     """
     draft.write_bytes(content)

@@ -110,6 +110,7 @@ class Trend:
 
 def compute_trend(places: Any, values: Any, what: What, scale: Scale) -> list[Trend]:
     """Returns the means of cells at each place, or in windows of about equally many cells.
+
     They are in rising order of their positions.
 
     Places are those of `values` on an axis; windows stand for more than `MOST_LEVELS` of them.

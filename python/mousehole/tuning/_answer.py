@@ -32,6 +32,7 @@ RIVALS = ("fq-codel", "cake")
 
 def write_answer(found: TuneResults, results: Results, cell: Cell) -> tuple[str, ...]:
     """Returns the answer in sentences; `results` are those on the unseen replications.
+
     Without a recommended setting it says why there is none.
     """
     if found.recommended is None:
@@ -126,6 +127,7 @@ def _is_shown(one: Quantity, change: Estimate) -> bool:
 
 def _describe_prices(found: TuneResults) -> list[str]:
     """Returns the sentence on what other quantities pay and whether limits are kept, in a list.
+
     Empty if there is neither a known price nor a limit.
     """
     parts = []
@@ -156,6 +158,7 @@ def _judge(results: Results, cell: Cell, one: Quantity, scheme: str, reference: 
 
 def _compare_with_rival(found: TuneResults, results: Results, cell: Cell, rival: str) -> str:
     """Returns whether the recommended setting, or else another finalist within the limits, beats a rival.
+
     `results` must have the recommended setting and the rival.
     """
     first = found.goal.objectives[0]
@@ -188,6 +191,7 @@ def _write_prices(found: TuneResults, scheme: str, reference: str) -> str:
 
 def _compare_with_default(found: TuneResults, results: Results, cell: Cell) -> list[str]:
     """Returns whether the recommended setting beats its scheme's own setting, and at what cost.
+
     Empty if the scheme's own setting is the baseline.
     """
     known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
@@ -216,6 +220,7 @@ def _is_dearer(found: TuneResults, row: JudgedRow) -> bool:
 
 def _describe_curse(found: TuneResults) -> list[str]:
     """Returns the sentence, in a list, on how much better finalists looked where they were chosen.
+
     Empty if that is known of none.
     """
     first = found.goal.objectives[0]
@@ -245,6 +250,7 @@ def _write_shift(share: float) -> str:
 
 def _explain_no_setting(found: TuneResults) -> list[str]:
     """Returns the sentence that no finalist keeps the limits, and which one comes nearest, in a list.
+
     Distances are compared as `Limit.weight` has them.
     """
     broken = [row for row in found.limits if row.outcome == BROKEN and isfinite(row.excess.mean)]

@@ -44,6 +44,7 @@ def make_tune_document(found: TuneResults, judged: Results) -> jsonout.Document:
 
 def make_install_files(found: Settings) -> dict[str, str]:
     """Returns the files that install a scheme, by their names: those of each direction if it is at both.
+
     Values are their texts; nothing is written.
     """
     files: dict[str, str] = {}
@@ -103,6 +104,7 @@ def _restore_rows(kind: type[R], records: list[Mapping[str, Any]], replications:
 
 def _restore_value(record: Mapping[str, Any], name: str, kind: object, replications: int) -> Any:
     """Returns the value of a field, as `to_record` has written it.
+
     Raises `KeyError` where it is missing.
     """
     if kind is Estimate:

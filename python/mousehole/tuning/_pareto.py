@@ -34,6 +34,7 @@ ROOM = 0.06
 
 def draw_picture(found: TuneResults) -> alt.VConcatChart:
     """Returns the picture of the first objective's gain against the first price.
+
     The goal has a price, and something was judged.
     """
     made = make_plane_chart(found, found.goal.prices[0])
@@ -94,6 +95,7 @@ class _Axis:
 
     def __init__(self, name: str, judged: Sequence[Datum], tried: Sequence[Datum]) -> None:
         """Computes the ends from the judged settings, without outliers.
+
         They include zero. For the quantiles 0.05 and 0.8 of `tried` the range grows on each side, at most
         by its own extent.
         """
@@ -123,6 +125,7 @@ class _Axis:
 
 def _list_tried(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
     """Returns the points of the settings that ran all replications of the search.
+
     A setting counts if both changes are known.
     """
     by_setting: dict[tuple[str, int], Datum] = {}
@@ -293,6 +296,7 @@ def _describe_plane(found: TuneResults, has_outliers: bool) -> str:
 
 def letter_finalists(found: TuneResults) -> dict[str, str]:
     """Returns a letter for each finalist, A, B, C …, by its scheme.
+
     The order is that of the judged rows.
     """
     finalists = dict.fromkeys(row.scheme for row in found.judged if row.role == FINALIST)

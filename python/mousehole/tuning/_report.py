@@ -130,6 +130,7 @@ def _list_gain_blocks(found: TuneResults) -> list[Block]:
 
 def _make_judged_table(found: TuneResults) -> Table:
     """Returns what was judged: the first objective where it was chosen, and every quantity unseen.
+
     Schemes without the first objective have no row.
     """
     quantities, first = found.goal.quantities, found.goal.objectives[0]
@@ -262,6 +263,7 @@ def _list_setting_blocks(ways: Settings) -> list[Block]:
 
 def _list_account_facts(found: TuneResults, spent: Spent | None) -> Facts:
     """Returns what was run in how much time, and which options run the same again.
+
     Without `spent` it has no times.
     """
     account = found.account
@@ -292,6 +294,7 @@ def _write_time(seconds: float | None) -> str:
 
 def _make_trials_table(found: TuneResults) -> Table:
     """Returns the settings that were run on all replications of the search, best first.
+
     At most `MOST_TRIALS` are listed; those stopped early are left out.
     """
     quantities = found.goal.quantities

@@ -134,6 +134,7 @@ class Search:
         where: Where,
     ) -> None:  # fmt: skip
         """Creates the study of each space, with a random stream of its own that follows from `seed`.
+
         The search's time begins.
         """
         self._plan, self._traffic, self._spaces, self._goal, self._where = plan, traffic, spaces, goal, where
@@ -159,6 +160,7 @@ class Search:
 
     def run_references(self) -> None:
         """Runs the references on all replications of the search.
+
         Must be called before any round. Adds to `runs`.
 
         Raises `Stopped` on Ctrl-C, as `run_round` does.
@@ -221,6 +223,7 @@ class Search:
 
     def _ask(self, space: Space, study: Any, number: int) -> _Candidate:
         """Returns the next setting of a scheme; one that the engine refuses is drawn again.
+
         Advances the study; refused settings are told to it as failed.
 
         Setting 0 is the scheme as given. Raises `MouseholeError` after `MOST_DRAWS` refused settings.
@@ -242,6 +245,7 @@ class Search:
 
     def _tell(self, one: _Candidate) -> None:
         """Passes the score of a setting to its study, and adds it to the trials.
+
         Unknown costs count as `WORST`.
         """
         for place, reached in enumerate(one.scores):
@@ -270,6 +274,7 @@ class Search:
 
     def _score(self, scheme: str, count: int) -> Score:
         """Returns the score of a scheme over its first `count` replications.
+
         These, and those of the references, have been run.
         """
         (cell,) = self._plan.cells
@@ -301,6 +306,7 @@ def is_accepted(plan: Plan, scheme: str) -> bool:
 
 def compute_score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Score:
     """Returns the score of a scheme, from results that have the references of the goal as well.
+
     Costs, excesses and changes are NaN where a quantity is unknown, but for what `_weigh_excess` replaces.
     """
 
@@ -320,6 +326,7 @@ def compute_score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Scor
 
 def find_front(trials: Iterable[Trial]) -> list[Trial]:
     """Returns the feasible trials that no other one dominates, each scheme once, by their costs.
+
     Of equal schemes the last one counts.
     """
     feasible = {trial.scheme: trial for trial in trials if trial.is_feasible}.values()
@@ -347,6 +354,7 @@ def _is_hopeless(own: Score, earlier: Sequence[Score]) -> bool:
 
 def _make_study(space: Space, goal: Goal, seed: int) -> Any:
     """Returns an Optuna study with the TPE sampler; it first tries the scheme's own setting.
+
     Silences Optuna's messages in this process. Equal seeds draw equal settings.
     """
     import optuna  # takes a fifth of a second to load
@@ -369,6 +377,7 @@ def _derive_seed(seed: int, place: int) -> int:
 
 def _suggest_value(asked: Any, dimension: Any) -> Value:
     """Returns the value of a dimension that the study suggests: a word, or a number of its range.
+
     Draws from the study's sampler. Of a tied parameter it is the part or the multiple.
     """
     kind = dimension.kind

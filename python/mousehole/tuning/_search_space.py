@@ -96,6 +96,7 @@ class Dimension:
 
     def start(self, defaults: Mapping[str, Value]) -> Any:
         """Returns the default in the form that the search suggests values in, moved into the range.
+
         Of a tied parameter it is the part or the multiple, for which `defaults` has the other one.
         """
         if self.kind is None:
@@ -125,6 +126,7 @@ class Space:
 
     def values(self, found: Mapping[str, Any]) -> Values:
         """Returns the values of the parameters from what the search chose, with ties resolved and rounded.
+
         Raises `KeyError` for a parameter that `found` lacks.
         """
         values: Values = {}
@@ -166,6 +168,7 @@ class Space:
 
     def neighbours(self, values: Values) -> list[tuple[Dimension, Value]]:
         """Returns other values of one parameter at a time: half, twice, a quarter less or more, a choice.
+
         The value itself is left out, and so is what breaks the order of tied parameters.
         """
         found = []
@@ -212,6 +215,7 @@ def make_space(
     shaped_percent: float | None = None,
 ) -> Space:
     """Returns the parameters of a scheme that are searched, on a link with this buffer.
+
     An unknown buffer counts as 100 packets. It raises `MouseholeError` also for a range that does not fit.
 
     On a link before a modem, which is shaped to `shaped_percent`, the range `shape` is that of the shaper.
@@ -273,6 +277,7 @@ def _make_shaper_dimension(asked: Range, percent: float) -> Dimension:
 
 def check_ranges(ranges: Iterable[Range], templates: Sequence[str], is_shaped: bool = False) -> None:
     """Raises `MouseholeError` for a range of a parameter that no scheme has, or twice for one.
+
     Raises `MouseholeError` too for a scheme that the engine refuses.
     """
     of_link = [SHAPER] if is_shaped else []
@@ -288,6 +293,7 @@ def check_ranges(ranges: Iterable[Range], templates: Sequence[str], is_shaped: b
 
 def find_meaning(scheme: str) -> tuple[object, ...]:
     """Returns what all texts of a scheme share: part names, the shaper's rate, all parameter values.
+
     Raises `MouseholeError` for a text that is no scheme.
     """
     names = tuple(scheme_name(part) for part in scheme.split("|"))
@@ -375,6 +381,7 @@ def _make_dimension(
     entry: ParameterEntry, name: str, buffer: int, asked: Range | None, is_wred: bool
 ) -> Dimension | None:
     """Returns how a parameter is searched; None if there is nothing to choose.
+
     Raises `MouseholeError` for a range that does not fit the parameter.
     """
     kind = _find_kind(entry, buffer, is_wred)
@@ -416,6 +423,7 @@ def _read_ends(asked: Range, kind: Kind) -> tuple[float, float]:
 
 def _choose_range(kind: Kind, entry: ParameterEntry, default: float, buffer: int) -> tuple[float, float]:
     """Returns the range in which a parameter is searched unless the user gives one.
+
     Both ends are in the unit of the kind.
     """
     if kind.name == "share":
@@ -435,6 +443,7 @@ def _choose_range(kind: Kind, entry: ParameterEntry, default: float, buffer: int
 
 def _parse_allowed_range(unit: str) -> tuple[float, float]:
     """Returns the least and the greatest number that the catalogue's text of a unit allows.
+
     Without a bound these are 0 and infinity.
     """
     _, _, said = unit.partition(";")
@@ -496,6 +505,7 @@ def _order_dimensions(found: Iterable[Dimension]) -> list[Dimension]:
 
 def _list_neighbours(dimension: Dimension, value: Value) -> list[Value]:
     """Returns the values next to a value that may be tried, rounded.
+
     Of a choice these are all words, with the value itself.
     """
     kind = dimension.kind
@@ -522,6 +532,7 @@ def _list_neighbours(dimension: Dimension, value: Value) -> list[Value]:
 
 def _round_value(kind: Kind, value: float) -> float:
     """Returns a value with the precision of its kind.
+
     Whole numbers and packets are at least 1, shares of the buffer at least one step.
     """
     if kind.is_whole or kind.name == "packets":
@@ -535,6 +546,7 @@ def _round_value(kind: Kind, value: float) -> float:
 
 def _parse_threshold(kind: str, buffer: int, text: str) -> float:
     """Returns a queue's threshold in percent of the buffer for kind `share`, else in packets.
+
     Raises `ValueError` for another text.
     """
     is_share = text.endswith("%")

@@ -172,6 +172,7 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
 
 def _run_tuning(traffic: Source, options: TuneOptions, backend: Backend | None) -> "Tuned":
     """Searches, judges the finalists, and changes one parameter at a time, in threads or by a backend.
+
     Registers the policies of `options.policy`. Raises as `tune` does.
     """
     begin = time.monotonic()
@@ -255,6 +256,7 @@ class Tuned(Kept):
 
     def install(self, folder: str | Path) -> list[Path]:
         """Writes what installs the recommended setting into a folder, and returns the files.
+
         Makes the folder; files of these names are replaced.
 
         Raises `MouseholeError` if nothing is recommended, nothing installs it, or a file cannot be written.
@@ -398,6 +400,7 @@ def _refuse_shape(wanted: _Wanted) -> None:
 
 def _prepare(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepared:
     """Returns traffic and plan, whose schemes are the references and the schemes to search.
+
     Reads the traffic. Raises `MouseholeError` for a fault in the input and for several buffers or loads.
     """
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
@@ -424,6 +427,7 @@ def _drop_duplicates(schemes: Iterable[str]) -> list[str]:
 
 def _choose_where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend | None) -> Where:
     """Reports what the search will cost, and returns where its runs are.
+
     Times short runs for that. Raises `MouseholeError` if the memory is too small.
     """
     estimate, jobs, cores = forecast(prepared, backend)
@@ -446,6 +450,7 @@ def _run_search(
     prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], where: Where, begin: float
 ) -> tuple[Search, _Wanted]:
     """Runs the search within its number of trials or its time.
+
     Raises `MouseholeError` for a quantity that is unknown here, and as `Search.run_round`.
 
     Also returns what is wanted, without default limits on quantities that this traffic does not have.
@@ -474,6 +479,7 @@ def _run_within(
     search: Search, prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], begin: float
 ) -> None:
     """Runs rounds while another one, the judgement and the sensitivity fit into the budget.
+
     At least one round is run. The time counts from `begin`, of `time.monotonic`.
     """
     budget_s = wanted.budget_s or 0.0
@@ -514,6 +520,7 @@ def _refuse_unknown(search: Search, wanted: _Wanted) -> None:
 
 def _choose_finalists(trials: Sequence[Trial], wanted: _Wanted, spaces: Sequence[Space]) -> list[Trial]:
     """Returns the best settings of each scheme; for several objectives, points along its front.
+
     Each is feasible on the search's replications; settings that mean the same stand once. Empty if none is
     feasible.
     """
@@ -541,6 +548,7 @@ def _count_finalists(wanted: _Wanted, families: int) -> int:
 
 def _unmet_limits_error(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
     """Returns the error that no setting keeps the limits, with those that bind and the nearest one.
+
     At least one setting ran all replications.
     """
     limits = wanted.goal.limits
@@ -568,6 +576,7 @@ def _judge_finalists(
     prepared: Prepared, wanted: _Wanted, finalists: Sequence[Trial], where: Where
 ) -> Comparison:
     """Runs the finalists, their schemes' own settings and the references on unseen replications.
+
     Raises as `run_with_jobs` does.
     """
     schemes = _drop_duplicates([*prepared.plan.schemes, *(trial.scheme for trial in finalists)])
@@ -577,6 +586,7 @@ def _judge_finalists(
 
 def _choose_recommended(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]) -> Trial | None:
     """Returns the finalist within the limits with the smallest sum of costs; None if none is within.
+
     A finalist whose costs are unknown does not count.
     """
     known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
@@ -614,6 +624,7 @@ class _Sensitivity:
         cls, prepared: Prepared, wanted: _Wanted, chosen: Trial, space: Space, where: Where
     ) -> "_Sensitivity":
         """Changes one parameter of the recommended setting at a time, on unseen replications.
+
         Changes that the engine refuses are left out.
         """
         moved = [

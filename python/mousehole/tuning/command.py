@@ -84,6 +84,7 @@ def _check_folder(given: str | None) -> None:
 
 def _write(found: "Tuned", outputs: TuneOutputs) -> None:
     """Writes the files asked for, then the report, also where a file cannot be written.
+
     Raises the errors of `output.write_all` after the report.
     """
     from mousehole.document import make_report_console, print_document

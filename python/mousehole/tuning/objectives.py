@@ -91,6 +91,7 @@ class Limit:
 
     def weight(self, excess: float) -> float:
         """Returns an excess as a share of what is allowed, so that it can be added to others.
+
         A limit of no change keeps the excess in its own unit.
         """
         return excess if self.is_relative or not self.change else excess / abs(self.change)
@@ -188,6 +189,7 @@ def parse_limit(field: str, text: str) -> Limit:
 
 def list_default_limits(reference: str | None) -> tuple[Limit, ...]:
     """Returns the margins of the vetoes as limits against a scheme; None stands for the baseline.
+
     Raises `KeyError` for a margin on what is no quantity of a search.
     """
     found = []
@@ -227,6 +229,7 @@ def estimate_change(
 
 def estimate_excess(results: Results, cell: Cell, one: Limit, scheme: str) -> Estimate:
     """Returns how far a scheme is beyond a limit, with its interval, on the scale of `Limit.excess`.
+
     NaN if there is no such replication.
 
     Replications in which a quantity is unknown are left out.
@@ -253,6 +256,7 @@ def _estimate_difference(
 
 def make_family_design(results: Results, cell: Cell, one: Quantity, reference: str) -> Design:
     """Returns the design of intervals of a quantity that hold together for all schemes of the results.
+
     It is made once and stored in `results.kept`.
     """
     key = (f"design of {one.name} against {reference}", cell)
