@@ -8,7 +8,7 @@ use crate::judged::Judged;
 use crate::margins::Class;
 use crate::quantities::Better;
 use crate::ranking::{
-    Candidates, Service, choose, find_alternative, find_candidates, find_service, is_ahead, is_best,
+    Candidates, Service, Traits, choose, find_alternative, find_candidates, find_service, is_ahead, is_best,
     primary_ratio, rank,
 };
 use crate::setting::{Installation, Setting};
@@ -348,12 +348,7 @@ impl Answer<'_> {
     /// to serve short transfers better.
     fn recommend_for_classes(&self, out: &[usize], pays: &[Veto]) -> Option<Advice> {
         let (cell, ways) = (self.cell, &self.setting.ways);
-        let Service { scheme, classes, peers: level } = find_service(
-            self.judged,
-            out,
-            |scheme| ways[scheme].is_some(),
-            |scheme| self.demotes_long_calls(scheme),
-        )?;
+        let Service { scheme, classes, peers: level } = find_service(self.judged, out, self)?;
         let name = cell.name(scheme).to_owned();
         let classes: Vec<String> = classes.into_iter().map(|class| class_text(&cell.plan, class)).collect();
         let words = cell.describe_primary();
@@ -400,7 +395,7 @@ impl Answer<'_> {
     /// `pays` says who pays under the schemes that are shown to beat the baseline.
     fn recommend(&self, found: &Candidates, pays: &[Veto]) -> Advice {
         let (cell, ways) = (self.cell, &self.setting.ways);
-        let choice = choose(self.judged, found, |scheme| self.demotes_long_calls(scheme));
+        let choice = choose(self.judged, found, self);
         let chosen = choice.scheme;
         let rivals = || found.ranked.iter().copied().filter(|scheme| *scheme != chosen);
         let is_near = |scheme: usize| {
@@ -423,7 +418,7 @@ impl Answer<'_> {
         let others: Vec<usize> = peers.iter().copied().filter(is_other).collect();
         let harmed = self.find_harm(chosen);
         let harmless = if harmed.is_empty() { None } else { self.find_harmless(&found.shown) };
-        lines.extend(alternative.as_ref().map(|one| self.alternative_text(chosen, one, harmless)));
+        lines.extend(alternative.as_ref().map(|one| self.alternative_text(chosen, one)));
         lines.extend(harmless.filter(is_other).and_then(|scheme| self.harmless_text(scheme)));
         lines.push(self.sureness_text(Some(chosen), &others));
         lines.extend(self.remarks());
@@ -451,17 +446,26 @@ impl Answer<'_> {
         }
     }
 
-    /// Returns whether the played model is fitted to a capture with calls, and the scheme demotes a
-    /// call that lasts as if it were a download.
-    fn demotes_long_calls(&self, scheme: usize) -> bool {
-        self.setting.demotes_calls[scheme] && self.cell.is_fitted() && self.has_calls()
-    }
-
     /// Returns the first of these schemes, given in order of speed, under which no class pays
     /// against the baseline; None if under each one does.
     fn find_harmless(&self, shown: &[usize]) -> Option<usize> {
         let baseline = self.cell.baseline();
         shown.iter().copied().find(|scheme| self.judged.payers(*scheme, baseline).is_empty())
+    }
+}
+
+impl Traits for Answer<'_> {
+    /// Of a model fitted to a capture with calls only: other traffic's calls last, and the runs show who pays.
+    fn demotes(&self, scheme: usize) -> bool {
+        self.setting.demotes_calls[scheme] && self.cell.is_fitted() && self.has_calls()
+    }
+
+    fn is_installable(&self, scheme: usize) -> bool {
+        self.setting.ways[scheme].is_some()
+    }
+
+    fn is_by_tc(&self, scheme: usize) -> bool {
+        self.setting.ways[scheme].as_ref().is_some_and(Installation::is_by_tc)
     }
 }
 

@@ -392,18 +392,21 @@ impl Cell {
     /// Returns the endpoint that users of a kind of application feel first, of those that some run has; None if none has
     /// any. It is marked as primary.
     fn find_kind_endpoint(&self, kind: Kind) -> Option<Endpoint> {
-        let first = quantities::list_felt(&self.table, kind).take(1);
-        let stand_ins = self.table.iter().filter(|one| one.stands_in_for.contains(&kind));
-        let source = first.chain(stand_ins).find_map(|quantity| {
-            let source = Source { whose: Whose::Kind(kind), quantity: quantity.clone() };
-            self.has_values(&source).then_some(source)
-        })?;
+        let source = self.find_first_felt(kind)?;
         Some(Endpoint {
             name: format!("{}_{}", kind.name(), source.quantity.name()),
             words: format!("{}, {}", source.quantity.words.long, kind.text()),
             source,
             exploratory: false,
         })
+    }
+
+    /// Returns what users of a kind of application feel first, of the quantities that some run has; None if no run has
+    /// any of them.
+    pub fn find_first_felt(&self, kind: Kind) -> Option<Source> {
+        let source_of = |quantity: &Quantity| Source { whose: Whose::Kind(kind), quantity: quantity.clone() };
+        let is_known = |quantity: &Quantity| self.has_values(&source_of(quantity));
+        quantities::find_first_felt(&self.table, kind, is_known).map(source_of)
     }
 
     /// Returns whether the primary endpoint is that of short transfers.

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 /// Removes the default margins.
 pub const NONE: &str = "none";
-/// The margins that hold if none is given: choices, not measurements.
-pub const DEFAULTS: [&str; 10] = [
+/// The margins that hold if none is given: choices, not measurements. A tunnel has those of calls, since one may be inside.
+pub const DEFAULTS: [&str; 12] = [
     "long mean +10%",
     "pages mean +10%",
     "calls delay p95 +10ms",
@@ -23,6 +23,8 @@ pub const DEFAULTS: [&str; 10] = [
     "video calls frames missed +0.5%",
     "streams rebuffering +0.5%",
     "logins echo mean +10%",
+    "VPN delay p95 +10ms",
+    "VPN lost +0.5%",
 ];
 /// Further ones where nothing is known that users feel before, as of recorded video calls; they are those of calls.
 pub const STAND_INS: [&str; 2] = ["video calls delay p95 +10ms", "video calls lost +0.5%"];
@@ -95,10 +97,13 @@ impl Class {
         }
     }
 
-    /// Returns the class whose name the text begins with, the longest if there are several; None if
-    /// there is none.
+    /// Returns the class whose name the text begins with, in capitals or not, the longest if there are several; None
+    /// if there is none.
     pub fn find_prefix(text: &str) -> Option<Class> {
-        let begins = |class: &Class| format!("{text} ").starts_with(&format!("{} ", class.name()));
+        let text = text.to_ascii_lowercase();
+        let begins = |class: &Class| {
+            format!("{text} ").starts_with(&format!("{} ", class.name().to_ascii_lowercase()))
+        };
         Class::all().filter(begins).max_by_key(|class| class.name().len())
     }
 }
@@ -208,7 +213,7 @@ pub fn find_figure(table: &[Quantity], text: &str) -> Result<Figure, Refused> {
         return Err(Refused::Unknown { noun: "class name".to_owned(), name, known });
     };
     let own: Vec<Figure> = list_figures(table).into_iter().filter(|one| one.class == class).collect();
-    let asked = text.strip_prefix(&class.name()).unwrap_or(text).trim();
+    let asked = text.get(class.name().len()..).unwrap_or_default().trim();
     let name = SYNONYMS.iter().find(|(other, _)| *other == asked).map_or(asked, |(_, name)| name);
     let whole = own.iter().find(|one| one.name == name);
     let part = || own.iter().find(|one| !name.is_empty() && one.name.split(' ').any(|word| word == name));
@@ -325,6 +330,7 @@ mod tests {
             ("calls p95 + 5 %", "delay p95", 0.05, true, "+5 %"),
             ("logins echo +10%", "echo mean", 0.1, true, "+10 %"),
             ("pages mean +100ms", "mean", 0.1, false, "+100 ms"),
+            ("vpn p95 +10ms", "delay p95", 0.01, false, "+10 ms"),
         ] {
             let found = read(text);
             assert_eq!((found.figure.name.as_str(), found.is_relative), (name, is_relative), "{text}");

@@ -88,14 +88,23 @@ pub enum Kind {
     Streams,
     /// Remote logins.
     Logins,
+    /// Tunnels of virtual private networks, of which nobody knows what is inside.
+    Vpn,
     /// Tests of responsiveness.
     Responsiveness,
 }
 
 impl Kind {
     /// Every kind, in the order of columns.
-    pub const ALL: [Kind; 6] =
-        [Kind::Calls, Kind::Games, Kind::VideoCalls, Kind::Streams, Kind::Logins, Kind::Responsiveness];
+    pub const ALL: [Kind; 7] = [
+        Kind::Calls,
+        Kind::Games,
+        Kind::VideoCalls,
+        Kind::Streams,
+        Kind::Logins,
+        Kind::Vpn,
+        Kind::Responsiveness,
+    ];
 
     /// Returns its name in columns and documents.
     pub fn name(self) -> &'static str {
@@ -105,13 +114,17 @@ impl Kind {
             Kind::VideoCalls => "video_calls",
             Kind::Streams => "streams",
             Kind::Logins => "logins",
+            Kind::Vpn => "vpn",
             Kind::Responsiveness => "responsiveness",
         }
     }
 
     /// Returns its name in a sentence, such as `video calls`.
     pub fn text(self) -> String {
-        self.name().replace('_', " ")
+        match self {
+            Kind::Vpn => "VPN".to_owned(),
+            _ => self.name().replace('_', " "),
+        }
     }
 }
 
@@ -394,6 +407,18 @@ impl Quantity {
     }
 }
 
+/// Returns what users of a kind of application feel first, if it is known, else the first known of those that stand in
+/// for it; `None` without any.
+pub fn find_first_felt(
+    table: &[Quantity],
+    kind: Kind,
+    is_known: impl Fn(&Quantity) -> bool,
+) -> Option<&Quantity> {
+    let first = table.iter().find(|one| one.primary_of.contains(&kind));
+    let stand_ins = table.iter().filter(|one| one.stands_in_for.contains(&kind));
+    first.into_iter().chain(stand_ins).find(|one| is_known(one))
+}
+
 /// Returns what users of a kind of application feel, first to last.
 pub fn list_felt(table: &[Quantity], kind: Kind) -> impl Iterator<Item = &Quantity> {
     let first = table.iter().filter(move |one| one.primary_of.contains(&kind));
@@ -595,7 +620,7 @@ fn list_senders() -> Vec<Quantity> {
 /// Returns the figures of applications that wait for transfers, and those of datagrams.
 fn list_responses_and_datagrams() -> Vec<Quantity> {
     use Better::Less;
-    use Kind::{Calls, Games, VideoCalls};
+    use Kind::{Calls, Games, VideoCalls, Vpn};
     use Unit::{Seconds, Share};
     let entry = |stem, unit, better, words| quantity(Subject::Application, stem, unit, better, words);
     let shown = &[Table::Application];
@@ -609,7 +634,7 @@ fn list_responses_and_datagrams() -> Vec<Quantity> {
         entry("delay_p95", Seconds, Less, ["delay p95", "one-way delay, p95", "one-way delay, p95"])
             .asked_as("delay p95")
             .shown_in(shown)
-            .felt_in(&[Calls, Games])
+            .felt_in(&[Calls, Games, Vpn])
             .stands_in(&[VideoCalls]),
         entry("delay_p99", Seconds, Less, ["delay p99", "one-way delay, p99", "one-way delay, p99"])
             .asked_as("delay p99")
@@ -617,7 +642,7 @@ fn list_responses_and_datagrams() -> Vec<Quantity> {
         entry("loss_share", Share, Less, ["lost", "datagrams lost", "datagrams lost"])
             .asked_as("lost")
             .shown_in(shown)
-            .felt_in(&[Calls, Games])
+            .felt_in(&[Calls, Games, Vpn])
             .stands_in(&[VideoCalls]),
         entry(
             "late_share",

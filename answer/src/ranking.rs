@@ -75,8 +75,8 @@ pub struct Choice {
     pub preferred_to: Option<Preference>,
 }
 
-/// Why a scheme is preferred to one of a smaller mean: for [`Reason::Shown`] it is at most 5 % slower
-/// than that one, otherwise at most 10 %.
+/// Why a scheme is preferred to one of a smaller mean: for [`Reason::Shown`] and [`Reason::Simple`] it is at most 5 %
+/// slower than that one, otherwise at most 10 %.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preference {
     /// The scheme of the smaller mean.
@@ -86,19 +86,23 @@ pub struct Preference {
     /// Who gains less under this scheme than under the other one. If the preference is shown, none of them pays against the
     /// baseline.
     pub gains_less: Vec<Veto>,
-    /// The kind of evidence for the preference.
+    /// Why it is preferred.
     pub reason: Reason,
 }
 
-/// The kinds of evidence for a preference.
+/// The reasons for a preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// It is shown that classes pay under the other scheme against this one.
     Shown,
+    /// It is shown that they pay under it against the baseline; under this one nobody does.
+    Today,
     /// By estimate they pay under it, against what people would have.
     Estimated,
     /// The other scheme takes for a download a call that lasts longer than those of the capture; nobody pays in the runs.
     Demotes,
+    /// The other scheme needs more than `tc`, this one does not.
+    Simple,
 }
 
 /// A scheme other than the one chosen, under which some classes do better and others worse.
@@ -114,20 +118,46 @@ pub struct Alternative {
     pub costs: Vec<Veto>,
 }
 
-/// Returns the least mean of those shown to help; of means within 5 % of it, the one that costs
-/// less.
+/// What the choice must know of the schemes besides their results.
+pub trait Traits {
+    /// Returns whether a scheme takes for a download a call that lasts longer than those of the traffic.
+    fn demotes(&self, scheme: usize) -> bool;
+    /// Returns whether something installs a scheme.
+    fn is_installable(&self, scheme: usize) -> bool;
+    /// Returns whether `tc` alone installs a scheme.
+    fn is_by_tc(&self, scheme: usize) -> bool;
+}
+
+/// Returns the scheme to recommend: the least mean of those shown to help, or one near it under which others pay less.
 ///
 /// A scheme with a smaller mean that was faster than the least in every replication takes its
 /// place: what is recommended is beaten every time by nothing that can be installed. Of the schemes
 /// within 5 % of the first one is preferred under which other classes pay less, by
 /// `find_preference`; else one within 10 % under which nobody pays by estimate where somebody may
 /// under the first; and else one of those within 5 % under which nobody pays against the first and
-/// whose long transfers are shown to take less. `demotes` says which schemes take for a download a
-/// call that lasts longer than those of the traffic.
+/// whose long transfers are shown to take less. One within 10 % under which nobody pays, against the
+/// baseline either, takes the place of a scheme under which somebody is shown to pay against it; and
+/// one that `tc` alone installs takes that of one that needs more and serves nobody better.
 ///
 /// # Panics
 /// Without a scheme in `found.shown`.
-pub fn choose(judged: &Judged, found: &Candidates, demotes: impl Fn(usize) -> bool) -> Choice {
+pub fn choose(judged: &Judged, found: &Candidates, traits: &impl Traits) -> Choice {
+    let served = choose_by_service(judged, found, traits);
+    let spared = find_harmless_today(judged, served.scheme, &found.shown, traits).unwrap_or(served);
+    match find_simpler(judged, spared.scheme, &found.shown, traits) {
+        None => spared,
+        Some(scheme) => {
+            let (other, pays, gains_less) = (spared.scheme, Vec::new(), Vec::new());
+            Choice {
+                scheme,
+                preferred_to: Some(Preference { other, pays, gains_less, reason: Reason::Simple }),
+            }
+        }
+    }
+}
+
+/// Returns the choice without regard to who pays against the baseline and to what is needed to install it.
+fn choose_by_service(judged: &Judged, found: &Candidates, traits: &impl Traits) -> Choice {
     let cell = &judged.cell;
     let least = found.shown[0];
     let before = found.ranked.iter().take_while(|scheme| **scheme != least);
@@ -135,7 +165,7 @@ pub fn choose(judged: &Judged, found: &Candidates, demotes: impl Fn(usize) -> bo
     let first = always.unwrap_or(least);
     let level: Vec<usize> = select_within(cell, first, &found.shown, MARGIN).collect();
     let preferred = find_preferred(judged, first, &level);
-    if let Some(preferred) = preferred.or_else(|| find_cautious(judged, first, &found.shown, demotes)) {
+    if let Some(preferred) = preferred.or_else(|| find_cautious(judged, first, &found.shown, traits)) {
         return preferred;
     }
     let long = |scheme: &usize| long_ratio(cell, *scheme, first).mean;
@@ -164,14 +194,10 @@ pub struct Service {
 /// serve as many classes, the first by order, unless another one takes its place for the sake of
 /// other classes, as in `choose`. A scheme that serves fewer classes takes the place of that one if
 /// it was faster for short transfers in every replication and nobody pays under it, by estimate.
-/// Those of `out` make a class pay too much against what people would have; of the others it is one
-/// that can be installed if any is. None if no scheme serves any class in this way.
-pub fn find_service(
-    judged: &Judged,
-    out: &[usize],
-    is_installable: impl Fn(usize) -> bool,
-    demotes: impl Fn(usize) -> bool,
-) -> Option<Service> {
+/// One that `tc` alone installs takes the place of one that needs more and serves nobody better. Those of
+/// `out` make a class pay too much against what people would have; of the others it is one that can
+/// be installed if any is. None if no scheme serves any class in this way.
+pub fn find_service(judged: &Judged, out: &[usize], traits: &impl Traits) -> Option<Service> {
     let (cell, baseline) = (&judged.cell, judged.cell.baseline());
     let is_harmless = |scheme: &usize| {
         let is_level = primary_ratio(cell, *scheme, baseline).mean <= libm::log1p(MARGIN);
@@ -180,15 +206,16 @@ pub fn find_service(
     let with_classes = |scheme| (scheme, find_gaining_classes(cell, judged.margins(), scheme));
     let serving = rank(cell).into_iter().filter(is_harmless).map(with_classes);
     let mut serving: Vec<(usize, Vec<Class>)> = serving.filter(|(_, classes)| !classes.is_empty()).collect();
-    if serving.iter().any(|(scheme, _)| is_installable(*scheme)) {
-        serving.retain(|(scheme, _)| is_installable(*scheme));
+    if serving.iter().any(|(scheme, _)| traits.is_installable(*scheme)) {
+        serving.retain(|(scheme, _)| traits.is_installable(*scheme));
     }
     let most = serving.iter().map(|(_, classes)| classes.len()).max()?;
     let (all, others): (Vec<_>, Vec<_>) = serving.iter().partition(|(_, classes)| classes.len() == most);
     let all: Vec<usize> = all.into_iter().map(|(scheme, _)| *scheme).collect();
     let preferred =
-        find_preferred(judged, all[0], &all[1..]).or_else(|| find_cautious(judged, all[0], &all, demotes));
+        find_preferred(judged, all[0], &all[1..]).or_else(|| find_cautious(judged, all[0], &all, traits));
     let first = preferred.map_or(all[0], |choice| choice.scheme);
+    let first = find_simpler(judged, first, &all, traits).unwrap_or(first);
     let takes_place = |own: &usize| {
         let is_harmless = judged.possible_payers(*own).is_empty() && judged.payers(*own, first).is_empty();
         is_harmless && is_always_faster(cell, *own, first)
@@ -254,21 +281,57 @@ fn find_preferred(judged: &Judged, first: usize, level: &[usize]) -> Option<Choi
 ///
 /// A capture of seconds, or a few replications, rarely show that a class pays; to recommend what
 /// probably harms it would leave the proof to those who are harmed.
-fn find_cautious(
-    judged: &Judged,
-    first: usize,
-    shown: &[usize],
-    demotes: impl Fn(usize) -> bool,
-) -> Option<Choice> {
+fn find_cautious(judged: &Judged, first: usize, shown: &[usize], traits: &impl Traits) -> Option<Choice> {
     let pays: Vec<Veto> = judged.possible_payers(first).iter().filter(|one| !one.binds).cloned().collect();
     let reason = if pays.is_empty() { Reason::Demotes } else { Reason::Estimated };
-    if reason == Reason::Demotes && !demotes(first) {
+    if reason == Reason::Demotes && !traits.demotes(first) {
         return None;
     }
-    let is_harmless = |scheme: &usize| judged.possible_payers(*scheme).is_empty() && !demotes(*scheme);
+    let is_harmless = |scheme: &usize| judged.possible_payers(*scheme).is_empty() && !traits.demotes(*scheme);
     let scheme = select_within(&judged.cell, first, shown, NEAR).find(is_harmless)?;
     let gains_less = judged.payers(scheme, first).to_vec();
     Some(Choice { scheme, preferred_to: Some(Preference { other: first, pays, gains_less, reason }) })
+}
+
+/// Returns the first of the schemes near `first` under which nobody pays by estimate, neither against the baseline nor
+/// against what people would have, where under `first` some class is shown to pay against the baseline. None if no class
+/// is, or there is no such scheme.
+fn find_harmless_today(
+    judged: &Judged,
+    first: usize,
+    shown: &[usize],
+    traits: &impl Traits,
+) -> Option<Choice> {
+    let baseline = judged.cell.baseline();
+    let pays = judged.shown_payers(first, baseline);
+    if pays.is_empty() {
+        return None;
+    }
+    let is_harmless = |scheme: &usize| {
+        let payers = [judged.payers(*scheme, baseline), judged.possible_payers(*scheme)];
+        payers.iter().all(|one| one.is_empty()) && !traits.demotes(*scheme)
+    };
+    let scheme = select_within(&judged.cell, first, shown, NEAR).find(is_harmless)?;
+    let gains_less = judged.payers(scheme, first).to_vec();
+    let preferred_to = Some(Preference { other: first, pays, gains_less, reason: Reason::Today });
+    Some(Choice { scheme, preferred_to })
+}
+
+/// Returns the first of the schemes level with `first` that `tc` alone installs, where `first` needs more, and under
+/// which nobody does worse: no class pays by estimate against `first` or what people would have, and against the
+/// baseline only if some class does under `first`. None without any.
+fn find_simpler(judged: &Judged, first: usize, shown: &[usize], traits: &impl Traits) -> Option<usize> {
+    if traits.is_by_tc(first) || !traits.is_installable(first) {
+        return None;
+    }
+    let baseline = judged.cell.baseline();
+    let nobody_pays = |scheme: usize| judged.payers(scheme, baseline).is_empty();
+    let is_as_good = |scheme: &usize| {
+        let payers = [judged.payers(*scheme, first), judged.possible_payers(*scheme)];
+        let is_harmless = payers.iter().all(|one| one.is_empty()) && !traits.demotes(*scheme);
+        is_harmless && traits.is_by_tc(*scheme) && (nobody_pays(*scheme) || !nobody_pays(first))
+    };
+    select_within(&judged.cell, first, shown, MARGIN).find(is_as_good)
 }
 
 /// Returns why a scheme is preferred to another one that is level with it, if it is.
@@ -357,6 +420,21 @@ mod tests {
     const SCHEMES: [(&str, f64, f64); 4] =
         [("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0), ("sfd", 0.51, 10.0), ("cake", 0.52, 10.0)];
 
+    /// Schemes that `tc` installs, of which these demote long calls.
+    struct Demoting<'a>(&'a [usize]);
+
+    impl Traits for Demoting<'_> {
+        fn demotes(&self, scheme: usize) -> bool {
+            self.0.contains(&scheme)
+        }
+        fn is_installable(&self, _: usize) -> bool {
+            true
+        }
+        fn is_by_tc(&self, _: usize) -> bool {
+            true
+        }
+    }
+
     /// Returns the choice among these schemes where calls lose the shares `lost`, the same in every
     /// replication but for `spread`; `vetoes` are the margins.
     fn chosen(schemes: &[(&str, f64, f64); 4], lost: [f64; 4], spread: f64, vetoes: &[&str]) -> Choice {
@@ -369,7 +447,7 @@ mod tests {
         found.plan.vetoes = vetoes.iter().map(|text| (*text).to_owned()).collect();
         let better: Vec<usize> = found.schemes().filter(|scheme| *scheme != found.baseline()).collect();
         let all = find_candidates(&found, &better, &[], |_| true);
-        choose(&Judged::new(found), &all, |_| false)
+        choose(&Judged::new(found), &all, &Demoting(&[]))
     }
 
     #[test]
@@ -412,7 +490,7 @@ mod tests {
         let all = find_candidates(&found, &[1, 2, 3], &[], |_| true);
         let judged = Judged::new(found);
         let of = |demoting: &[usize]| {
-            let one = choose(&judged, &all, |scheme| demoting.contains(&scheme));
+            let one = choose(&judged, &all, &Demoting(demoting));
             (one.scheme, one.preferred_to.map(|why| (why.other, why.reason)))
         };
         assert_eq!(of(&[1, 2]), (3, Some((1, Reason::Demotes))));

@@ -12,6 +12,13 @@ pub struct Installation {
     pub lines: Vec<String>,
 }
 
+impl Installation {
+    /// Returns whether `tc` alone installs it; lines with remarks do not count.
+    pub fn is_by_tc(&self) -> bool {
+        self.lines.iter().all(|line| line.starts_with("tc ") || line.starts_with('#'))
+    }
+}
+
 /// A modem behind the schemes, as it was given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Modem {

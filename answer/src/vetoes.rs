@@ -180,7 +180,9 @@ fn change_in_unit(change: &Estimate, unit: Unit, is_relative: bool) -> String {
     if is_relative {
         return change_text(change.mean, change.low, change.high);
     }
-    let (scale, name) = difference_scale(unit);
+    let is_long =
+        [change.mean, change.low, change.high].iter().any(|one| one.is_finite() && one.abs() >= 1.0);
+    let (scale, name) = if unit == Unit::Seconds && is_long { (1.0, " s") } else { difference_scale(unit) };
     let [mean, low, high] =
         [change.mean, change.low, change.high].map(|one| signed_significant(scale * one, 3));
     if change.has_interval() { format!("{mean}{name} ({low}…{high})") } else { format!("{mean}{name}") }
@@ -212,12 +214,16 @@ pub fn is_known_before(cell: &Cell, figure: &Figure) -> bool {
     figure.is_stand_in() && find_first(cell, &all, figure.class).is_some_and(|one| !one.is_stand_in())
 }
 
-/// Returns the figure that users of a class feel first: the first of the class, or the first that stands in for it, of
-/// which some run has values. None if no run has any.
+/// Returns the figure that users of a class feel first, of which some run has values. None if no run has any.
 fn find_first<'a>(cell: &Cell, all: &'a [Figure], class: Class) -> Option<&'a Figure> {
-    let own = || all.iter().filter(|one| one.class == class);
-    let first = own().take(1).chain(own().filter(|one| one.is_stand_in()));
-    first.into_iter().find(|one| cell.has_values(&one.source))
+    let mut own = all.iter().filter(|one| one.class == class);
+    match class {
+        Class::Kind(kind) => {
+            let source = cell.find_first_felt(kind)?;
+            own.find(|one| one.source == source)
+        }
+        _ => own.next().filter(|one| cell.has_values(&one.source)),
+    }
 }
 
 /// Returns what each class present gains or loses under a scheme against the baseline, a line each,
@@ -276,6 +282,7 @@ mod tests {
         let text = "calls: one-way delay, p95 30.1 ms → 50.1 ms, +20 ms (+20…+20), of +10 ms allowed";
         assert_eq!(one.text, text);
         assert!(find(&make_calls([0.3, 0.03, 0.039])).is_empty());
+        assert_eq!(find(&make_calls([0.3, 0.03, 1.03]))[0].brief, "calls +1 s");
     }
 
     #[test]

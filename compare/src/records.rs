@@ -11,6 +11,7 @@ use mousehole_sim::playback;
 use mousehole_sim::record::{self, ColourCounts, QueueRecord};
 use mousehole_sim::scenario::{Plan, RunResult};
 use mousehole_sim::traffic::class::FlowClass;
+use mousehole_sim::traffic::model::Model;
 use mousehole_sim::traffic::waiting::Loop;
 use mousehole_sim::units::Time;
 
@@ -29,7 +30,7 @@ fn convert_run(run: &RunResult, plan: &Plan) -> Records {
     let sources = Sources::new(&run.sources, &run.groups);
     let mut kinds = vec![None; sources.names.len()];
     for (number, model) in plan.models() {
-        kinds[sources.index(number, None)] = find_kind(model.name());
+        kinds[sources.index(number, None)] = find_kind(model);
     }
     for (number, class, _) in &run.groups {
         kinds[sources.index(*number, Some(*class))] = find_recorded_kind(*class);
@@ -137,8 +138,9 @@ fn convert_view(view: &record::ViewRecord, sources: &Sources) -> View {
 }
 
 /// Returns the kind of application that a model plays, if the kind has quantities other than the times of transfers.
-fn find_kind(model: &str) -> Option<Kind> {
-    match model {
+fn find_kind(model: &Model) -> Option<Kind> {
+    match model.name() {
+        "udp" => matches!(model, Model::Udp(udp) if udp.tunnel).then_some(Kind::Vpn),
         "voip" => Some(Kind::Calls),
         "game" => Some(Kind::Games),
         "videocall" => Some(Kind::VideoCalls),
@@ -156,6 +158,7 @@ fn find_recorded_kind(class: FlowClass) -> Option<Kind> {
         FlowClass::Call => Some(Kind::Calls),
         FlowClass::Game => Some(Kind::Games),
         FlowClass::VideoCall => Some(Kind::VideoCalls),
+        FlowClass::Vpn => Some(Kind::Vpn),
         _ => None,
     }
 }

@@ -17,7 +17,7 @@ from mousehole.statistics import Design, Estimate, positive_interval, share_inte
 
 Subject = Literal["bucket", "scheme", "application", "count", "comparison", "run"]
 TableName = Literal["bucket", "short", "long", "link", "application"]
-KindName = Literal["calls", "games", "video_calls", "streams", "logins", "responsiveness"]
+KindName = Literal["calls", "games", "video_calls", "streams", "logins", "vpn", "responsiveness"]
 
 ClassName = Literal["short", "long", "all"]
 
@@ -30,6 +30,7 @@ KINDS: tuple[KindName, ...] = (
     "video_calls",
     "streams",
     "logins",
+    "vpn",
     "responsiveness",
 )
 """The kinds of applications whose users feel more than the times of transfers."""

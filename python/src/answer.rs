@@ -82,7 +82,7 @@ impl Source {
 
     /// The kind of applications; None if the subject is not a kind.
     #[getter]
-    // python: -> Literal['calls', 'games', 'video_calls', 'streams', 'logins', 'responsiveness'] | None
+    // python: -> Literal['calls', 'games', 'video_calls', 'streams', 'logins', 'vpn', 'responsiveness'] | None
     fn kind(&self) -> Option<&'static str> {
         match self.0.whose {
             Whose::Kind(kind) => Some(kind.name()),

@@ -110,28 +110,18 @@ impl Answer<'_> {
         Some(format!("With {name} nobody is worse off than under {baseline}, and {words} are {verdict}."))
     }
 
-    /// Returns which scheme serves short transfers as well or nearly so, whom it spares and whom it costs how much; and where
-    /// it is the `harmless` one, that nobody pays under it.
-    pub(super) fn alternative_text(
-        &self,
-        chosen: usize,
-        one: &Alternative,
-        harmless: Option<usize>,
-    ) -> String {
+    /// Returns which scheme serves short transfers as well or nearly so, whom it spares and whom it costs how much.
+    pub(super) fn alternative_text(&self, chosen: usize, one: &Alternative) -> String {
         let name = self.cell.name(one.scheme);
         let change = capped(primary_ratio(self.cell, one.scheme, chosen).as_change().mean);
         let spares = summarise_vetoes(one.spares.iter());
         let costs = summarise_vetoes(one.costs.iter());
         let costs = if costs.is_empty() { costs } else { format!(", and costs {costs}") };
-        let harmless = match harmless == Some(one.scheme) {
-            true => format!(" Nobody is worse off with it than under {}.", self.cell.plan.baseline),
-            false => String::new(),
-        };
         if one.is_level {
-            return format!("As good is {name} ({change} %): it spares {spares}{costs}.{harmless}");
+            return format!("As good is {name} ({change} %): it spares {spares}{costs}.");
         }
         let words = self.cell.describe_primary();
-        format!("{name} is slower for {words} ({change} %), but spares {spares}{costs}.{harmless}")
+        format!("{name} is slower for {words} ({change} %), but spares {spares}{costs}.")
     }
 
     /// Returns which scheme this one is preferred to, who pays under that one, and who gains more.
@@ -146,6 +136,8 @@ impl Answer<'_> {
         let is = if is_level { "level" } else { "faster" };
         let but = match preference.reason {
             Reason::Shown => format!("under which pay: {pays}"),
+            Reason::Today => format!("under which pay, against {}: {pays}", self.cell.plan.baseline),
+            Reason::Simple => "needs more than tc".to_owned(),
             Reason::Estimated => {
                 format!("under which may pay, against {}: {pays}", self.cell.plan.harm_reference())
             }

@@ -33,6 +33,8 @@ pub struct Udp {
     pub off_s: f64,
     /// What schemes that know applications take it for.
     pub class: Class,
+    /// Whether each is the tunnel of a virtual private network, so that its delay and loss are judged.
+    pub tunnel: bool,
     /// Senders begin evenly at random within this time, s.
     pub start_spread_s: f64,
     /// Number of the first sender's client and server host.
@@ -78,6 +80,7 @@ impl Default for Udp {
             on_s: 0.0,
             off_s: 0.0,
             class: Class::Bulk,
+            tunnel: false,
             start_spread_s: 1.0,
             first_host: 0,
         }
