@@ -1,11 +1,10 @@
 //! The traffic of a comparison: connections read from files or listed, or a model; and how it is played.
 
+use crate::records::find_recorded_kind;
 use mousehole_answer::comparison::{Capture, Counted, LEAST_FITTED, LEAST_TRANSFERS};
-use mousehole_answer::quantities::Kind as Users;
 use mousehole_answer::statistics::capture::capture_freedom;
 use mousehole_sim::error::Result;
 use mousehole_sim::traffic::Traffic;
-use mousehole_sim::traffic::class::FlowClass;
 use mousehole_sim::traffic::connection::{Connection, Kind, Write};
 use mousehole_sim::traffic::model::{self, Model};
 use mousehole_sim::traffic::summary::Summary;
@@ -121,10 +120,7 @@ impl Given {
     /// Returns whether some flow of datagrams belongs to an application that has quantities of its own, such as calls.
     fn has_users(&self) -> bool {
         let flows = self.connections.connections.iter().filter(|one| one.kind == Kind::Datagrams);
-        flows.filter_map(|one| one.flow_class).any(|class| {
-            let name = format!("{}s", FlowClass::name(class)).replace('-', "_");
-            Users::ALL.iter().any(|kind| kind.name() == name)
-        })
+        flows.filter_map(|one| one.flow_class).any(|class| find_recorded_kind(class).is_some())
     }
 
     /// Returns the amounts in the traffic on which verdicts rest; `pipe_bytes` is the bandwidth-delay product.

@@ -153,7 +153,7 @@ fn find_kind(model: &Model) -> Option<Kind> {
 
 /// Returns the kind of recorded flows; `None` if the kind's quantities cannot be measured in a recording, as viewers and
 /// keystrokes are those of models. Of video calls, delay and loss are measured, frames are not.
-fn find_recorded_kind(class: FlowClass) -> Option<Kind> {
+pub fn find_recorded_kind(class: FlowClass) -> Option<Kind> {
     match class {
         FlowClass::Call => Some(Kind::Calls),
         FlowClass::Game => Some(Kind::Games),

@@ -58,6 +58,7 @@ TO_CLIENTS: str
 TO_PROVIDER: str
 AT_THE_LINE: str
 DEFAULT_VETOES: list[str]
+KIND_TEXTS: list[str]
 TRAFFIC_CLASSES: list[str]
 MOST_USERS: int
 NO_LINK: str
@@ -201,7 +202,9 @@ class Source:
     def role(self) -> Literal["short", "long", "all"]:
         """The class of transfers that it is about."""
     @property
-    def kind(self) -> Literal["calls", "games", "video_calls", "streams", "logins", "responsiveness"] | None:
+    def kind(
+        self,
+    ) -> Literal["calls", "games", "video_calls", "streams", "logins", "vpn", "responsiveness"] | None:
         """The kind of applications; None if the subject is not a kind."""
     @property
     def group(self) -> str | None:

@@ -7,7 +7,7 @@ sweeps, JSON and its documents take names and texts from here; no code splits a 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
 from numpy.typing import ArrayLike
 
@@ -24,16 +24,11 @@ ClassName = Literal["short", "long", "all"]
 CLASSES: tuple[ClassName, ...] = ("short", "long", "all")
 """The classes of transfers, of which there is one bucket each."""
 
-KINDS: tuple[KindName, ...] = (
-    "calls",
-    "games",
-    "video_calls",
-    "streams",
-    "logins",
-    "vpn",
-    "responsiveness",
-)
+KINDS: tuple[KindName, ...] = get_args(KindName)
 """The kinds of applications whose users feel more than the times of transfers."""
+
+KIND_TEXTS: Mapping[str, str] = dict(zip(KINDS, _engine.KIND_TEXTS, strict=True))
+"""The name of each kind in a sentence, such as `video calls`."""
 
 _added: list[Quantity] = []
 
@@ -158,14 +153,14 @@ class Measure:
     def description(self) -> str:
         """The measure in words, such as `mean response time of short transfers`."""
         if self.kind:
-            return f"{self.quantity.long}, {self.kind.replace('_', ' ')}"
+            return f"{self.quantity.long}, {KIND_TEXTS[self.kind]}"
         return self.quantity.describe(f"{self.role} transfers") if self.role else self.quantity.long
 
     @property
     def asked_as(self) -> str | None:
         """What `tune` calls it, such as `short p95`; None if it cannot be asked for."""
         word = self.quantity.measure
-        whose = self.role or (self.kind and self.kind.replace("_", " "))
+        whose = self.role or (self.kind and KIND_TEXTS[self.kind])
         return word if word is None or whose is None else f"{whose} {word}"
 
 

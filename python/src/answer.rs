@@ -14,7 +14,7 @@ use mousehole_answer::judged::Judged;
 use mousehole_answer::margins::{self, Refused};
 use mousehole_answer::notes;
 use mousehole_answer::overview::as_change;
-use mousehole_answer::quantities::Subject;
+use mousehole_answer::quantities::{Kind, Subject};
 use mousehole_answer::reduction::{Colour, Facts};
 use mousehole_answer::report::report_cell;
 use mousehole_answer::setting::Setting;
@@ -711,6 +711,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TO_PROVIDER", installation::TO_PROVIDER)?;
     module.add("AT_THE_LINE", installation::AT_THE_LINE)?;
     module.add("DEFAULT_VETOES", margins::DEFAULTS.to_vec())?;
+    module.add("KIND_TEXTS", Kind::ALL.map(Kind::text).to_vec())?;
     module.add("TRAFFIC_CLASSES", margins::Class::all().map(margins::Class::name).collect::<Vec<_>>())?;
     module.add_class::<Source>()?;
     module.add_class::<Endpoint>()?;

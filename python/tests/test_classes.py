@@ -306,6 +306,20 @@ def test_compare__judges_a_recorded_video_call_by_delay_and_loss(tmp_path: Path)
     assert {"delay_p95_s", "loss_share"} <= {what for what, is_primary in rows if is_primary}
 
 
+@pytest.mark.parametrize("is_given", [False, True])
+def test_compare__judges_a_tunnel_by_delay_and_loss(tmp_path: Path, *, is_given: bool) -> None:
+    """By its protocol, or by a correction of what does not show what it is."""
+    (tmp_path / "in.pcap").write_bytes(make_pcap(make_video() if is_given else make_esp()))
+    options = {"duration": "5s", "warmup": "1s", "schemes": "fq-codel", "seeds": 5}
+    correction = "proto udp=vpn" if is_given else None
+    found = mousehole.compare(
+        tmp_path / "in.pcap", down="20mbit", up="20mbit", class_=correction, veto="VPN p95 +1ms", **options
+    )
+    assert next(found.findings.select("endpoint").iter_rows()) == ("vpn_delay_p95_s",)
+    rows = found.groups.select("what", "is_primary").iter_rows()
+    assert {what for what, is_primary in rows if is_primary} == {"delay_p95_s", "loss_share"}
+
+
 def make_bulk_elsewhere() -> list[Packet]:
     """Returns the download with another server, so that it is no part of the page's connection."""
     other = IPv4Address("203.0.113.5").packed

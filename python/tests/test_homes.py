@@ -285,7 +285,7 @@ def test_document__has_the_places(name: str) -> None:
 @pytest.mark.parametrize("name", applications())
 def test_document__has_the_applications(name: str) -> None:
     app = applications()[name]
-    given = ", ".join(f"`{field}` {value}" for field, value in app.params.items()) or "its own"
+    given = ", ".join(f"`{field}` {str(value).lower()}" for field, value in app.params.items()) or "its own"
     begin = (
         f"| `{name}` | `{app.model}`{', ' + app.payload if app.payload else ''} | {app.share:g} | {given} |"
     )

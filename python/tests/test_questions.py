@@ -83,7 +83,7 @@ def test_question__of_responsiveness_alone_wants_more_round_trips() -> None:
 
 
 def test_question__about_what_nobody_waits_for_has_no_verdict() -> None:
-    said = list_lines((), users=3, apps="vpn", down="5mbit", up="1mbit", seeds=5)
+    said = list_lines((), users=3, apps="dns", down="5mbit", up="1mbit", seeds=5)
     assert (
         said[1]
         == "No verdict: no replication had transfers ≤ 15 kB, or another class whose users feel a queue."

@@ -268,6 +268,24 @@ def test_interactive__what_delays_calls_is_not_recommended() -> None:
     assert free.buckets.equals(marked.buckets)
 
 
+def test_veto__a_tunnel_that_loses_more_is_named() -> None:
+    """Its packets beyond a fair share are lost where a call inside would be, too."""
+    found = mousehole.compare(
+        (),
+        users=6,
+        apps="web,vpn:1",
+        down="5mbit",
+        up="1mbit",
+        schemes="cake,ct-cake",
+        duration="60s",
+        seeds=5,
+    )
+    one = found.advice()
+    vpn = [veto for veto in one.vetoes if veto.margin.whose == "VPN"]
+    assert vpn and all(veto.binds for veto in vpn), one.lines
+    assert {veto.scheme for veto in vpn} == {"ct-cake"}
+
+
 def test_veto__days_have_none(tmp_path: Path) -> None:
     with pytest.raises(MouseholeError, match=r'^veto: "long mean \+5%" .*days.*compare a day by itself'):
         mousehole.compare_days([tmp_path / "a.csv", tmp_path / "b.csv"], rate="1mbit", veto="long mean +5%")

@@ -84,7 +84,7 @@ def list_given_margins(plan: Plan) -> dict[str, str]:
 
 def check_kinds(plan: Plan, kinds: Iterable[str]) -> None:
     """Raises `MouseholeError` if the user gave a margin for a kind of application that is not of `kinds`."""
-    own = {kind.replace("_", " ") for kind in kinds}
+    own = {quantities.KIND_TEXTS[kind] for kind in kinds}
     _check_classes(plan, [whose for whose in CLASSES if whose in own or whose in ("short", "long", "pages")])
 
 
