@@ -36,10 +36,9 @@ class MouseholeError(ValueError):
     def renamed(self, names: Mapping[str, str]) -> "MouseholeError":
         """Returns the error with its field, or the part of a path that its field begins with, renamed.
 
-        Returns the error itself if no name fits; a new one has no file and line.
-
         `names` maps fields to new names. After the name of an option, the dot of a path becomes a space:
-        `--param sessions`. Paths in what is allowed are renamed, too.
+        `--param sessions`. Paths in `allowed` are renamed, too. Returns the error itself if no name fits; a
+        new one has no file and line.
         """
         field = self.field or ""
         fits = [name for name in names if re.match(rf"{re.escape(name)}(?![\w-])", field)]
@@ -71,12 +70,12 @@ def _rename_paths(text: str, names: Mapping[str, str]) -> str:
 
 
 def file_error(file: object, sentence: str) -> MouseholeError:
-    """Returns the error of a fault of a file, which its path or name stands for."""
+    """Returns the error of a fault of a file, given by its path or name."""
     return MouseholeError(sentence, kind="file", file=str(file))
 
 
 def _shorten_message(message: str) -> str:
-    """Returns the message with a note in place of the middle of what is too long to be read."""
+    """Returns the message with notes in place of the middle of words and texts that are too long to read."""
     message = re.sub(rf"\S{{{LONGEST_VALUE + 1},}}", lambda found: _shorten(found[0], LONGEST_VALUE), message)
     return _shorten(message, LONGEST)
 

@@ -56,11 +56,11 @@ class ConsoleReporter:
         self._begin_s = self._said_s = 0.0
 
     def say(self, text: str) -> None:
-        """Prints the remark."""
+        """Prints the remark on a line of its own, without markup."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def start(self, total: int, what: str = "runs") -> None:
-        """Resets count and clock, and shows a bar if the console is a terminal."""
+        """Resets count and clock, and shows a bar named `what` if the console is a terminal."""
         self._what, self._total, self._count = what, total, 0
         self._begin_s = self._said_s = time.monotonic()
         if self._console.is_terminal:
@@ -72,7 +72,8 @@ class ConsoleReporter:
             self._bar.start()
 
     def advance(self) -> None:
-        """Advances the bar, or prints a line if a minute has gone since the last one."""
+        """Advances the bar; without one, counts, and prints a line if a minute has passed since the last one.
+        """
         if self._bar is not None:
             self._bar.advance(self._bar.task_ids[0])
             return

@@ -13,7 +13,7 @@ app = make_command_app()
 
 
 def _list_formats(wanted: bool) -> None:
-    """Prints the formats of logs, and ends the command; does nothing unless `wanted`."""
+    """Prints the formats of logs, and ends the command by `typer.Exit`; does nothing unless `wanted`."""
     if wanted:
         from mousehole.document import make_report_console, print_document
         from mousehole.inputs import show
