@@ -36,11 +36,10 @@ def start_paper(name: str, folder: Path) -> str:
 
 
 def parse_item(what: str | None, number: str | None) -> dict[str, str]:
-    """Returns the part of a paper that two arguments name, as a keyword: `{"table": "4"}`; empty for all
-    claims.
+    """Returns the part of a paper that two arguments name, as a keyword: `{"table": "4"}`.
 
-    Raises `MouseholeError` for an unknown part, for one of `ITEMS` without its number, and for claims with a
-    number.
+    Empty for all claims. Raises `MouseholeError` for an unknown part, for one of `ITEMS` without its number,
+    and for claims with a number.
     """
     if what is None or what == "claims":
         if number is not None:

@@ -70,8 +70,7 @@ def list_columns(name: TableName, subject: Subject) -> list[Quantity]:
 
 
 def list_felt(kind: KindName) -> list[Quantity]:
-    """Returns the quantities that users of a kind of application feel first, then those that stand in for
-    them.
+    """Returns the quantities that users of a kind of application feel first, then their substitutes.
 
     Both are in the order of the table.
     """

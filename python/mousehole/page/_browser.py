@@ -244,8 +244,9 @@ class Tab:
         return None
 
     def read_headers(self, fetch_url: str) -> dict[str, str]:
-        """Returns the headers of the first answer from an address, their names in lower case; empty without
-        one.
+        """Returns the headers of the first answer from an address, their names in lower case.
+
+        Empty without an answer.
         """
         for one in self._requests:
             if one.url == fetch_url and one.response:
@@ -290,8 +291,9 @@ class Tab:
         return found
 
     def evaluate(self, expression: str) -> str:
-        """Returns the text to which a JavaScript expression's promise resolves; raises `BrowserError` if it
-        fails.
+        """Returns the text to which the promise of a JavaScript expression resolves.
+
+        Raises `BrowserError` if it fails.
         """
         answer = self._tools.call(
             "Runtime.evaluate", self._session, expression=expression, awaitPromise=True, returnByValue=True

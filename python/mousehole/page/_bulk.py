@@ -80,8 +80,7 @@ class Downloads:
             end.close()
 
     def _read(self, number: int, end: socket.socket) -> None:
-        """Reads a download until it ends and counts its bytes; counts it as broken if it ends before `close`.
-        """
+        """Reads a download until it ends and counts its bytes, and counts it as broken if that is early."""
         buffer = bytearray(CHUNK)
         with contextlib.suppress(OSError):
             while got := end.recv_into(buffer):

@@ -48,8 +48,7 @@ class DevTools:
         library = ctypes.CDLL(None)
 
         def join() -> None:
-            """Puts the pipes where Chromium expects them, and has the kernel end the browser with this
-            process.
+            """Puts the pipes where Chromium expects them, and has it killed when this process ends.
 
             It runs in the child.
             """
@@ -85,8 +84,9 @@ class DevTools:
         return answer["result"]
 
     def send(self, method: str, session: str = "", **params: Any) -> int:
-        """Sends a command and returns its number, without waiting; raises `BrowserError` if the browser has
-        ended.
+        """Sends a command and returns its number, without waiting for the answer.
+
+        Raises `BrowserError` if the browser has ended.
         """
         self._last += 1
         message: Event = {"id": self._last, "method": method, "params": params}

@@ -94,7 +94,6 @@ def _make_trial_entry(trial: Trial) -> dict[str, object]:
 
 
 def _restore_trial(entry: Mapping[str, Any]) -> Trial:
-    """Returns the load of an entry of the JSON document; raises `KeyError` or `TypeError` for a faulty one.
-    """
+    """Returns the load of an entry of the document; raises `KeyError` or `TypeError` for a faulty one."""
     own = (entry[name] for name in ("link", "invalid", "repeats"))
     return Trial(entry["scheme"], entry["round"], Load.from_record(entry), *own)

@@ -147,7 +147,9 @@ class PageResults:
         return log_ratio(self.values(scheme, figure), base, self._design(figure)).as_change()
 
     def _design(self, figure: str) -> Design:
-        """Returns the design of a figure's intervals; those of the primary one hold for all schemes together.
+        """Returns the design of a figure's intervals.
+
+        Those of the primary figure hold for all schemes together, and are exact for one scheme otherwise.
         """
         if figure != PRIMARY:
             return Design()

@@ -138,8 +138,9 @@ class Load:
 
     @staticmethod
     def from_record(record: Mapping[str, Any]) -> "Load":
-        """Returns the load from the plain data of `record`; raises `KeyError` or `TypeError` for another
-        form.
+        """Returns the load from the plain data of `record`.
+
+        Raises `KeyError` or `TypeError` for data of another form.
         """
         own = {item.name: record[item.name] for item in fields(Load) if item.name != "progress"}
         fetches = tuple(Fetch(**one) for one in record["fetches"])

@@ -195,7 +195,9 @@ def _find_pause_s(fetch: Fetch, loads: Sequence[Load], others: Sequence[Load]) -
 
 
 def _find_with_parent(fetch: Fetch, load: Load) -> tuple[Fetch, Fetch | None] | None:
-    """Returns the same object of a load, and the object that asked for it or None; None if the load lacks it.
+    """Returns an object as it is in a load, and the object that asked for it; None if the load lacks it.
+
+    The second is None if the load lacks that.
     """
     by_url = {one.url: one for one in load.fetches}
     own = by_url.get(fetch.url)

@@ -96,7 +96,10 @@ def with_shares(runs: Mapping[str, RunFacts], references: Iterable[str]) -> dict
 
 
 def _shares(own: ShortTimes | None, other: ShortTimes | None) -> Shares | None:
-    """Returns the shares over the transfers that both runs measured, None unless these are nearly all."""
+    """Returns the shares over the transfers that both runs measured, None unless these are nearly all.
+
+    It is None too if either run has no times.
+    """
     if own is None or other is None:
         return None
     found = _engine.shares_of_same((own.key, own.response_s), (other.key, other.response_s))
