@@ -27,7 +27,7 @@ class SweepGroup(TyperGroup):
     """`mousehole sweep FILE` is short for `mousehole sweep run FILE`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Names the command that runs a sweep where none is named."""
+        """Returns the arguments left by the parser; inserts `run` in front where no command is named."""
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
             args = [RUN, *args]
         return list(super().parse_args(ctx, args))
