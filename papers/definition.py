@@ -98,7 +98,7 @@ class Claim(Value):
 
     @property
     def name(self) -> str:
-        """The id, followed by the name of the part if it has one."""
+        """Returns the id, followed by the name of the part if it has one."""
         return f"{self.id} {self.part}".rstrip()
 
 
@@ -146,7 +146,7 @@ class Open:
     tried: tuple[Trial, ...] = ()
 
     def was_fitted_to(self, claim: Claim) -> bool:
-        """Returns whether the value was chosen with knowledge of this claim's outcome."""
+        """Returns whether the value was chosen with knowledge of this claim's outcome, by `fitted`."""
         return _matches(self.fitted, claim)
 
     def select_trials(self, claim: Claim) -> tuple[Trial, ...]:
@@ -316,8 +316,10 @@ class Definition:
         return tuple((axis, given.get(axis, known[0])) for axis, known in axes.items())
 
     def list_combinations(self, claim: Claim) -> list[dict[str, str]]:
-        """Returns all combinations of the labels of `each` that a claim covers, the last axis changing
-        fastest. Without `each` there is one, without labels.
+        """Returns all combinations of the labels of `each` that a claim covers; the last axis changes
+        fastest.
+
+        Without `each` there is one, without labels. Those of `skip` are left out.
         """
         if not claim.each:
             return [{}]
@@ -337,8 +339,9 @@ class Definition:
         return [self.find_cell(grid, labels, value.of, one) for one in ({}, *others)]
 
     def apply_changes(self, scenario: Json, grid: str, cell: Labels, *, full: bool = False) -> Json:
-        """Returns a scenario with the changes of a grid and of a cell's labels; `full` chooses the
-        full length. The scenario stays as it is; labels replace changes of the grid.
+        """Returns a copy of a scenario with the changes of a grid and of a cell's labels, which come last.
+
+        `full` chooses the changes of the full length, else those of the quick one are made.
         """
         own = self.grids[grid]
         changes = [own.change, own.full if full else own.quick]
@@ -348,9 +351,9 @@ class Definition:
 
 
 def read_toml(path: Path) -> Json:
-    """Reads a TOML file; raises `MouseholeError` with the file and the line if it is invalid.
+    """Returns the content of a TOML file.
 
-    `OSError` passes.
+    Raises `MouseholeError` with the file and the line if it is invalid. `OSError` passes.
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -359,8 +362,9 @@ def read_toml(path: Path) -> Json:
 
 
 def read_definition(path: Path) -> Definition:
-    """Reads and checks the definition of a paper; raises `MouseholeError` for unknown, missing or
-    invalid entries.
+    """Returns the definition of a paper from its file, after all checks.
+
+    Raises `MouseholeError` for unknown, missing or invalid entries.
     """
     return _Reader(path).definition(read_toml(path))
 
@@ -413,9 +417,8 @@ class _Reader:
     def _axis(self, name: str, table: Json) -> dict[str, Json]:
         """Returns for each label its changes to a scenario.
 
-        Raises `MouseholeError` for a label whose value is no table.
-
-        `path` and `values` are a short form for one key with several values.
+        `path` and `values` are a short form for one key with several values. Raises `MouseholeError` for a
+        label whose value is no table.
         """
         if set(table) == {"path", "values"}:
             return {format_label(value): _nest(table["path"].split("."), value) for value in table["values"]}
@@ -435,8 +438,10 @@ class _Reader:
         return self._make(Grid, {**table, "axes": chosen}, where)
 
     def _claim(self, table: Json, grids: Mapping[str, Grid]) -> Claim:
-        """Returns a claim. Raises `MouseholeError` for an unknown kind, unit, basis, grid or cell, and for
-        one without a value unless it is lost.
+        """Returns a claim.
+
+        Raises `MouseholeError` for an unknown kind, unit, basis, grid or cell, and for one without a value
+        unless it is lost.
         """
         where = f"claim {table.get('id', '?')}"
         made = self._make(Claim, self._with_cells(table), where)
@@ -490,8 +495,9 @@ class _Reader:
                 self._check_trial(definition, claim, definition.list_trials(one), where)
 
     def _check_trial(self, definition: Definition, claim: Claim, trials: Sequence[Trial], where: str) -> None:
-        """Raises `MouseholeError` for trials under which two different cells of a claim have equal
-        scenarios. Does nothing for a claim without a grid.
+        """Raises `MouseholeError` for trials under which two different cells of a claim have equal scenarios.
+
+        Does nothing for a claim without a grid.
         """
         if not claim.grid or not trials:
             return
@@ -585,7 +591,8 @@ class _Reader:
     def _make(self, kind: type[T], table: Json, where: str) -> T:
         """Returns a dataclass from a table whose keys are its fields; lists become tuples.
 
-        Raises `MouseholeError` for an unknown or a missing key; types of values are not checked.
+        `where` names the table in errors. Raises `MouseholeError` for an unknown or a missing key; types of
+        values are not checked.
         """
         known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
         self._only_known(table, list(known), where)
@@ -606,7 +613,7 @@ class _Reader:
             raise unknown_error(f"{self.path}: {where}", what, name, known)
 
     def _error(self, where: str, text: str) -> MouseholeError:
-        """Returns the error of a place in the file, with the file's path before it."""
+        """Returns the error of entry `where` of the file, with the file's path before it; raises nothing."""
         return MouseholeError(f"{self.path}: {where}: {text}")
 
 
@@ -654,7 +661,7 @@ def _freeze(value: Any) -> Any:
 
 
 def _nest(keys: list[str], value: object) -> Json:
-    """Returns nested tables that hold `value` under these keys."""
+    """Returns nested tables that hold `value` under these keys, the first outermost."""
     nested: Any = value
     for key in reversed(keys):
         nested = {key: nested}

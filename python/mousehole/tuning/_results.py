@@ -126,6 +126,8 @@ class TuneResults:
     account: Account
 
     def change(self, scheme: str, quantity: str, reference: str | None = None) -> JudgedRow | None:
-        """Returns how a scheme was judged, by default against the baseline; None if it was not."""
+        """Returns the row of a scheme and quantity, by default against the baseline; None if it was not
+        judged.
+        """
         wanted = (scheme, quantity, reference or self.baseline)
         return next((row for row in self.judged if (row.scheme, row.quantity, row.reference) == wanted), None)

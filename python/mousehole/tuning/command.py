@@ -71,7 +71,10 @@ def tune_command(
 
 
 def _check_folder(given: str | None) -> None:
-    """Raises `MouseholeError` for a folder that cannot be written to, before any work. Nothing is made."""
+    """Raises `MouseholeError` for a folder that cannot be written to; makes nothing.
+
+    It is called before any work. None passes.
+    """
     if given is None:
         return
     place = Path(given)
