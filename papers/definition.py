@@ -316,7 +316,7 @@ class Definition:
         return tuple((axis, given.get(axis, known[0])) for axis, known in axes.items())
 
     def list_combinations(self, claim: Claim) -> list[dict[str, str]]:
-        """Returns all combinations of the labels of `each` that a claim covers; the last axis changes
+        """Returns the combinations of the labels of `each` that a claim covers; the last axis changes
         fastest.
 
         Without `each` there is one, without labels. Those of `skip` are left out.

@@ -171,7 +171,9 @@ class Evaluator:
         return Design(is_sequential=True, first_look=self.looked[0]) if self.looked else Design()
 
     def _replications(self, request: Request) -> Sequence[Measured]:
-        """Returns the measurements of a request in the replications of this look; runs what has not been run.
+        """Returns the measurements of a request in the replications of this look.
+
+        Runs what has not been run.
         """
         if self.looked is None:
             return self.runs.measure(request)[: self.runs.replications(request.grid)]
@@ -225,8 +227,9 @@ class Evaluator:
         return [(one, trial) for one in opens for trial in one.select_trials(claim)]
 
     def list_table_requests(self, table: TableItem) -> list[Request]:
-        """Returns the requests for all cells that a table needs, row by row; empty for a table without a
-        grid.
+        """Returns the requests for all cells that a table needs, row by row.
+
+        Empty for a table without a grid.
         """
         if not table.grid:
             return []

@@ -23,7 +23,7 @@ class Mixture:
 
     @property
     def mean(self) -> float:
-        """The mean size."""
+        """Returns the mean size."""
         return float(self.shares @ self.means)
 
 
@@ -67,5 +67,8 @@ def two_levels(sizes: Mixture, load: float, threshold: float) -> float:
 
 
 def gain(sizes: Mixture, load: float, threshold: float) -> float:
-    """Returns the relative reduction of the mean response time by two levels against processor sharing."""
+    """Returns the relative reduction of the mean response time by two levels against processor sharing.
+
+    Arguments are those of `two_levels`.
+    """
     return 1 - two_levels(sizes, load, threshold) / shared(sizes, load)

@@ -27,12 +27,12 @@ SYN_ACK_BYTES = 40
 
 
 def measure(result: RunResult) -> Mapping[str, Any]:
-    """Returns the measurements of a run by name.
+    """Measures a run.
 
     Rates are in Mb/s, times in seconds, sizes in packets of `MSS` bytes; a class without flows has NaN.
-    Latency lasts from the client's SYN to the last byte received. Drops are those of packets on the way from
-    server to client. Throughput is the rate that reaches the bottleneck, headers and repeated packets
-    included.
+
+    Latency lasts from the client's SYN to the last byte received. Drops are those of packets on the way
+    from server to client. Throughput is what reaches the bottleneck, headers and repeated packets included.
     """
     transfers, queue = result.transfers(), result.queues()[0]
     latency, data = transfers["end_s"] - transfers["start_s"], transfers["bytes"].astype(np.float64)
@@ -73,8 +73,9 @@ def measure(result: RunResult) -> Mapping[str, Any]:
 
 
 def elephant_share(colours: list[ColourCounters]) -> float:
-    """Returns the share of packets, SYN-ACKs and acknowledgements included, that are red; 0 if nothing
-    arrived.
+    """Returns the share of packets, SYN-ACKs and acknowledgements included, that are red.
+
+    It is 0 if nothing arrived.
     """
     arrived = {colour["name"]: colour["arrived"] for colour in colours}
     return arrived.get("red", 0) / max(1, sum(arrived.values()))
@@ -83,7 +84,7 @@ def elephant_share(colours: list[ColourCounters]) -> float:
 def elephant_packets(result: RunResult) -> float:
     """Returns the mean over time of the packets that make an elephant; NaN without LFP.
 
-    Only the measured window counts. All adaptive values of the series are taken for LFP's.
+    Only the measured window counts. It takes all adaptive values of the series.
     """
     series, summary = result.series(), result.summary()
     at, values = np.asarray(series["time_s"], np.float64), np.asarray(series["value"], np.float64)
@@ -95,10 +96,11 @@ def elephant_packets(result: RunResult) -> float:
 
 
 def measure_labels(result: RunResult) -> Mapping[str, Any]:
-    """Returns the share of packets with each label by position in the flow, from the packet trace.
+    """Measures which share of packets has each label by position in its flow; needs the packet trace.
 
-    A flow's first packet is its SYN-ACK. Green packets are labelled P_S up to tau and promoted beyond. A
-    position without packets has NaN. Raises `MouseholeError` without a trace.
+    Raises `MouseholeError` without it. A position without packets has NaN.
+
+    A flow's first packet is its SYN-ACK. Green packets are labelled P_S up to tau and promoted beyond.
     """
     trace = result.trace()
     if trace is None:
@@ -114,7 +116,6 @@ def measure_labels(result: RunResult) -> Mapping[str, Any]:
     place = np.digitize(position, POSITIONS) - 1
 
     def share(label: NDArray[np.bool_]) -> list[float]:
-        """Returns the share of packets with a label in each class of positions, NaN for an empty class."""
         return [
             float(label[place == one].mean()) if (place == one).any() else np.nan
             for one in range(POSITIONS.size)
@@ -135,8 +136,7 @@ def measure_labels(result: RunResult) -> Mapping[str, Any]:
 def positions(slot: NDArray[np.uint32], opens: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Returns each packet's position in its flow, from 1, given packets by slot and then by time.
 
-    A slot may hold several flows in turn; `opens` marks their SYN-ACKs. Of SYN-ACKs in a row only the first
-    begins a flow.
+    A slot may hold several flows in turn; `opens` marks their SYN-ACKs, of which repeated ones open nothing.
     """
     index = np.arange(slot.size)
     new_slot = np.append(True, slot[1:] != slot[:-1])

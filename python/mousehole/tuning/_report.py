@@ -100,8 +100,7 @@ def _make_verdict(found: TuneResults, ways: Settings | None) -> Verdict:
 
 
 def _needs_section(ways: Settings) -> bool:
-    """Returns whether the settings need a section: a file, WRED profiles, or more than `MOST_LINES` commands.
-    """
+    """Returns whether settings need a section: a file, WRED profiles, more than `MOST_LINES` commands."""
     return ways.live is not None or bool(ways.wred) or len(ways.lines) > MOST_LINES
 
 

@@ -126,8 +126,9 @@ class TuneResults:
     account: Account
 
     def change(self, scheme: str, quantity: str, reference: str | None = None) -> JudgedRow | None:
-        """Returns the row of a scheme and quantity, by default against the baseline; None if it was not
-        judged.
+        """Returns the row of a scheme and quantity; None if it was not judged.
+
+        `reference` is the baseline by default.
         """
         wanted = (scheme, quantity, reference or self.baseline)
         return next((row for row in self.judged if (row.scheme, row.quantity, row.reference) == wanted), None)

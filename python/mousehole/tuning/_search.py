@@ -92,7 +92,9 @@ class Trial:
 
     @property
     def is_feasible(self) -> bool:
-        """Returns whether it ran all replications of the search, keeps all limits on them, and has all costs.
+        """Returns whether it ran all replications of the search and keeps all limits on them.
+
+        A trial with an unknown cost is not feasible.
         """
         return not self.is_stopped and not self.score.violation and all(map(isfinite, self.score.costs))
 
@@ -194,11 +196,11 @@ class Search:
         return f"it is 0 under {scheme}" if is_relative and not values.any() else ""
 
     def run_round(self, size: int = ROUND, reporter: Reporter | None = None) -> None:
-        """Tries `size` more settings of each scheme, replication by replication, and stops hopeless ones
-        early.
+        """Tries `size` more settings of each scheme, and stops hopeless ones early.
 
-        Adds to `trials` and `runs`, and tells the studies the scores. Advances `reporter` once for each
-        setting. Raises `MouseholeError` as `_ask` does and for a run that was given up, `Stopped` on Ctrl-C.
+        It goes replication by replication. Adds to `trials` and `runs`, and tells the studies the scores.
+        Advances `reporter` once for each setting. Raises `MouseholeError` as `_ask` does and for a run that
+        was given up, `Stopped` on Ctrl-C.
         """
         shown = reporter or Silent()
         candidates = [

@@ -125,10 +125,9 @@ class Space:
         return {dimension.name: dimension.default for dimension in self.dimensions}
 
     def values(self, found: Mapping[str, Any]) -> Values:
-        """Returns the values of the parameters from those that the search chose, with ties resolved and
-        rounded.
+        """Returns the values of the parameters from those that the search chose, rounded.
 
-        Raises `KeyError` for a parameter that `found` lacks.
+        Ties are resolved. Raises `KeyError` for a parameter that `found` lacks.
         """
         values: Values = {}
         for dimension in self.dimensions:
@@ -596,8 +595,7 @@ def _write_plain(value: float) -> str:
 
 
 def _parse_percent(text: str) -> float:
-    """Returns the number of a percentage, with or without the sign %; raises `ValueError` for another text.
-    """
+    """Returns the number of a percentage, with or without its sign; raises `ValueError` for another text."""
     return float(text.removesuffix("%"))
 
 

@@ -103,7 +103,9 @@ class Limit:
         return write_amount(weight * (abs(self.change) or 1), self.quantity.unit)
 
     def keeps(self, excess: float) -> bool:
-        """Returns whether an excess, as a mean, keeps the limit; a default limit is kept by an unknown one.
+        """Returns whether an excess, as a mean, keeps the limit.
+
+        An unknown excess keeps a default limit.
         """
         return excess <= 0 or (self.is_default and not isfinite(excess))
 
