@@ -172,8 +172,7 @@ class Paper:
     def _choose_items(
         self, wanted: Wanted, full: bool = False
     ) -> tuple[Sequence[TableItem], Sequence[FigureItem], Sequence[Claim]]:
-        """Returns the wanted tables, figures and claims; those of a table or figure are the claims that name
-        it.
+        """Returns the wanted tables, figures and claims; a table or figure brings the claims that name it.
 
         Experiments that the paper leaves to others are among all claims at full length only. Raises
         `MouseholeError` for an item that the paper lacks.

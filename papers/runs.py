@@ -116,7 +116,9 @@ class Runs:
         return self._options.settle
 
     def replications(self, grid: str) -> int:
-        """Returns the number of replications of a grid's cells: that asked for, the grid's, or the length's.
+        """Returns the number of replications of a grid's cells.
+
+        It is the number asked for, else the grid's in quick runs, else that of the length.
         """
         usual = self._definition.grids[grid].replications if not self._options.full else None
         return self._options.seeds or usual or self.length.replications
@@ -159,8 +161,7 @@ class Runs:
             self._done[request].append((stored | made)[task.digest])
 
     def measure(self, request: Request, replications: int | None = None) -> Sequence[Measured]:
-        """Returns the measurements of a request's replications, in their order, after running the missing
-        ones.
+        """Returns the measurements of a request's replications in their order, after running those missing.
 
         There may be more than `replications`. Raises `NotAvailableError` if its traffic is not on this
         machine.
@@ -202,11 +203,11 @@ class Runs:
         return tasks
 
     def _digest(self, scenario: Json, measure: Measure) -> str:
-        """Returns the hash of all that determines a measurement: engine, measure, files, scenario,
-        replication.
+        """Returns the hash of all that determines a measurement.
 
-        The measure counts by its name and the source of its module. Reads the files of the scenario's
-        traffic; raises `NotAvailableError` for one that is missing.
+        That is engine, measure (by its name and the source of its module), scenario and replication, and the
+        files of the scenario's traffic, which are read. Raises `NotAvailableError` for a file that is
+        missing.
         """
         text = json.dumps(scenario, sort_keys=True, separators=(",", ":"))
         files = [_hash_file(Path(one)) for one in scenario["traffic"].get("files", ())]

@@ -78,8 +78,7 @@ def growth_of_lead(
 
 
 def goodput(run: Measured) -> float:
-    """Returns the goodput of all FTP flows in Mb/s: the delivered rate, reduced by the share that is resent.
-    """
+    """Returns the goodput of all FTP flows, Mb/s: the delivered rate less the share that is resent."""
     return float(run["delivered"] * (1 - run["drops"]))
 
 
