@@ -145,7 +145,7 @@ def image(machine: Machine, busybox: Path, kernel: Kernel) -> bytes:
 def failures(name: str, said: str) -> Iterator[str]:
     """Yields the checks of a guest that failed, and prints each check.
 
-    `said` is all that the guest wrote; a check that it did not reach has failed.
+    `said` is the whole output of the guest; a check that it did not reach has failed.
     """
     for number, (command, wanted) in enumerate(CHECKS.items()):
         found = re.search(rf"^BEGIN {number}\s(.*?)^END {number} (\d+)", said, re.M | re.S)
@@ -157,7 +157,7 @@ def failures(name: str, said: str) -> Iterator[str]:
 
 
 def play(name: str, machine: Machine) -> list[str]:
-    """Runs a guest. Returns the checks that failed.
+    """Runs a guest, prints its checks, and returns those that failed.
 
     Raises `ObstacleError` where it cannot run, `TimeoutExpired` after `LIMIT_S`.
     """
@@ -183,7 +183,7 @@ def play(name: str, machine: Machine) -> list[str]:
 def main() -> int:
     """Runs every machine, or those that are named as arguments.
 
-    Returns 1 if a check failed, and where CI is set if a machine could not run. Raises `KeyError` for an
+    Returns 1 if a check failed, and where CI is set also if a machine could not run. Raises `KeyError` for an
     unknown name.
     """
     failed: list[str] = []
