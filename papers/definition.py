@@ -316,8 +316,7 @@ class Definition:
         return tuple((axis, given.get(axis, known[0])) for axis, known in axes.items())
 
     def list_combinations(self, claim: Claim) -> list[dict[str, str]]:
-        """Returns the combinations of the labels of `each` that a claim covers; the last axis changes
-        fastest.
+        """Returns the combinations of the labels of `each` that a claim covers, last axis fastest.
 
         Without `each` there is one, without labels. Those of `skip` are left out.
         """
@@ -376,7 +375,7 @@ class _Reader:
     path: Path
 
     def definition(self, data: Json) -> Definition:
-        """Returns the definition from the file's content. Raises `MouseholeError` for any fault in it."""
+        """Returns the definition from the file's content; raises `MouseholeError` for any fault in it."""
         known = ["axis", "claim", "figure", "full", "grid", "open", "paper", "quick", "reading", "scheme",
                  "table"]  # fmt: skip
         self._only_known(data, known, "the file")

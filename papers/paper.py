@@ -100,7 +100,7 @@ class Paper:
     """A paper, defined by one folder of `papers/`."""
 
     def __init__(self, name: str) -> None:
-        """Finds the paper's folder. Raises `StopIteration` for an unknown name."""
+        """Finds the paper's folder; raises `StopIteration` for an unknown name."""
         self.name = name
         own = [place / name.replace("-", "_") for place in list_folders()]
         self.folder = next(one for one in own if (one / "paper.toml").exists())

@@ -70,10 +70,9 @@ class Cluster:
             raise TimeoutError("the scheduler did not start")
 
     def _start(self, program: str, *options: str) -> "subprocess.Popen[bytes]":
-        """Starts a program of `distributed` in the cluster's folder, without its output, and returns its
-        process.
+        """Starts a program of `distributed` in the cluster's folder, without its output.
 
-        It can import the modules of this process and of `paths`.
+        Returns its process, which can import the modules of this one and of `paths`.
         """
         command = [sys.executable, "-m", f"distributed.cli.{program}", "--scheduler-file", str(self.file)]
         paths = [*map(str, self._paths), *filter(None, sys.path)]

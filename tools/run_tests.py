@@ -76,7 +76,9 @@ def main() -> int:
 
 
 def is_strict() -> bool:
-    """Returns whether a test that did not run fails the whole: where CI or MOUSEHOLE_REQUIRE_DATA=1 is set.
+    """Returns whether a test that did not run fails the whole.
+
+    It does where CI is set, or MOUSEHOLE_REQUIRE_DATA=1.
     """
     return bool(os.environ.get("CI")) or os.environ.get("MOUSEHOLE_REQUIRE_DATA") == "1"
 

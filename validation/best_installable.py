@@ -130,8 +130,7 @@ class SearchResult:
         return objectives.estimate_change(results, cell, one, scheme, reference, is_primary).as_change()
 
     def find_payers(self, scheme: str) -> tuple[str, ...]:
-        """Returns the classes of traffic that a scheme harms beyond the veto margins, or may harm, each once.
-        """
+        """Returns the classes of traffic that a scheme harms, or may harm, beyond the margins, each once."""
         results = self.tuned.judged.results
         (cell,) = results.plan.cells
         own = (one.margin.whose for one in vetoes.vetoes(results, cell) if one.scheme == scheme)
@@ -206,8 +205,9 @@ def search(name: str, source: str, size: Size, jobs: int | None = None) -> Searc
 
 
 def write_body(found: Sequence[SearchResult], size: Size) -> str:
-    """Returns the generated Markdown: sentences, the best pair of each traffic, the best setting of each
-    pair.
+    """Returns the generated Markdown.
+
+    It has the sentences, the best pair of each traffic, and the best setting of each pair.
     """
     parts = ["\n", document.wrap(f"{size.text}. {NOTE}"), "\n\n"]
     parts += [document.wrap(f"- {sentence}", "  ") + "\n" for sentence in write_sentences(found)]
@@ -299,8 +299,7 @@ def judge_aim(one: SearchResult) -> str:
 
 
 def write_sentences(found: Sequence[SearchResult]) -> Iterator[str]:
-    """Yields the sentences of the page: the count of traffics that reach the aim, then one for each traffic.
-    """
+    """Yields the sentences of the page: the number of traffics that reach the aim, then one for each."""
     words = [judge_aim(one) for one in found]
     by_intervals, by_means = words.count("reached"), words.count("by the means")
     yield (

@@ -56,8 +56,9 @@ SCHEMES = {
 
 @dataclass(frozen=True)
 class Figures:
-    """The results of one run: delays of the call and times of fetches in ms, its loss as a share,
-    Mb/s of downloads.
+    """The results of one run: of the call, of the fetches and of the downloads.
+
+    Delays and times are in ms, the call's loss is a share, and the downloads' rate is in Mb/s.
     """
 
     call_p50: float

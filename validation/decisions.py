@@ -62,8 +62,9 @@ LINES = {"idle": Line(native=0.05, load=0.1, runs=8), "small buffer": Line(buffe
 
 @dataclass(frozen=True)
 class Truth:
-    """The result of independent runs of a model: mean time of short transfers and each scheme's
-    relative change.
+    """The result of independent runs of a model.
+
+    It has the mean time of short transfers and each scheme's relative change.
     """
 
     model: str
@@ -78,8 +79,7 @@ class Truth:
 
     @property
     def best_s(self) -> float:
-        """Returns the least mean response time, s, of the baseline and the schemes under which no class pays.
-        """
+        """Returns the least mean response time, s, of the baseline and the schemes without a harmed class."""
         return min(
             mean for scheme, mean in self.means_s.items() if scheme == BASELINE or not self.pays.get(scheme)
         )
@@ -107,10 +107,9 @@ class Truth:
         return found.scheme is not None and bool(self.pays.get(found.scheme))
 
     def is_false(self, veto: tuple[str, str]) -> bool:
-        """Returns whether a veto, given as scheme and figure, is against a scheme that truly keeps that
-        margin.
+        """Returns whether a veto, given as scheme and figure, is against a scheme that respects that margin.
 
-        A scheme without an entry keeps all margins.
+        A scheme without an entry respects all margins.
         """
         scheme, figure = veto
         return figure not in self.pays.get(scheme, [])
@@ -390,8 +389,7 @@ def find_first_by_order(values: Mapping[str, NDArray[np.float64]], design: Desig
     """
 
     def is_first(scheme: str) -> bool:
-        """Returns whether a scheme beats the baseline in every replication, and every other by its interval.
-        """
+        """Returns whether a scheme beats the baseline in every replication, and the others by its interval."""
         others = [other for other in values if other not in (scheme, BASELINE)]
         is_always = bool(np.all(values[scheme] < values[BASELINE]))
         return is_always and all(log_ratio(values[scheme], values[one], design).high < 0 for one in others)

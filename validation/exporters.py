@@ -76,8 +76,9 @@ def _make_frames() -> Iterator[tuple[float, bytes]]:
         at, sent, received = float(number), 1, 1
 
         def frame(from_client: bool, flags: int, length: int = 0) -> bytes:
-            """Returns a frame with the present numbers, from the client or to it, with `length` zero bytes of
-            payload.
+            """Returns a frame with the present numbers and `length` zero bytes of payload.
+
+            It goes from the client or to it.
             """
             ends = (client, server) if from_client else (server, client)  # noqa: B023
             ports = (port, 443) if from_client else (443, port)  # noqa: B023

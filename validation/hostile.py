@@ -53,8 +53,9 @@ FAULTS = (
 
 @dataclass(frozen=True)
 class Ending:
-    """The end of a try: exit status (negative for a signal, None if it was still running), output
-    and files.
+    """The end of a try: exit status, output and files.
+
+    The status is negative for a signal, and None if the program was still running.
     """
 
     status: int | None

@@ -303,7 +303,7 @@ def _try_sweeps(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def _try_commands(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields every command with unexpected arguments. Never ends; advances `draws`."""
+    """Yields every command with unexpected arguments, without end; advances `draws`."""
     commands = (
         "inspect",
         "compare",

@@ -364,7 +364,7 @@ def try_own_formats(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def try_environments(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields commands with odd environment variables and resource limits. Never ends; advances `draws`."""
+    """Yields commands with odd environment variables and resource limits, without end; advances `draws`."""
     environment: dict[str, tuple[str | None, ...]] = {
         "HOME": (None, "", "/nonexistent", "/dev/null", "in.csv"),
         "TMPDIR": (None, "", "/nonexistent", "in.csv", "/proc"),

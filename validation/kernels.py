@@ -168,10 +168,10 @@ class Waits:
 
 @dataclass(frozen=True)
 class Run:
-    """One list of flows through one queue, simulated and measured; `busy` is the guest processor's
-    share in use.
+    """One list of flows through one queue, simulated and measured.
 
-    `streams` maps each stream's name to its simulated and its measured delays.
+    `busy` is the guest processor's share in use. `streams` maps each stream's name to its simulated and its
+    measured delays.
     """
 
     kernel: str
@@ -287,8 +287,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Returns the verdict on the simulator's time: `agrees` within the bound of the kernel's, else
-        `DIFFERS`.
+        """Returns the verdict on the simulator's time: `agrees` within the bound, else `DIFFERS`.
 
         It is `shown only` for figures that are not judged.
         """
@@ -604,10 +603,10 @@ def find_kernels(options: argparse.Namespace) -> tuple[list[Kernel], Path, Path]
 def play_all(
     options: argparse.Namespace, todo: Callable[[Sequence[Kernel]], Sequence[tuple[Kernel, Any]]]
 ) -> Iterator[tuple[Kernel, Any, list[Any]]]:
-    """Runs the guests of all tasks, `options.jobs` at a time; yields kernel, task and reports of each in
-    order.
+    """Runs the guests of all tasks, `options.jobs` at a time.
 
-    Images are in a temporary folder. Raises `ObstacleError` where no guest can run.
+    Yields kernel, task and reports of each in order. Images are in a temporary folder. Raises `ObstacleError`
+    where no guest can run.
     """
     kernels, program, parity = find_kernels(options)
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(options.jobs) as pool:

@@ -507,6 +507,7 @@ def check_offload(lab: GuestLab) -> str:
     """
 
     def sentences() -> list[str]:
+        """Returns the sentences of `check` on flow tables."""
         findings = json.loads(call(lab.router, f"{LIVE} check {DEVICE} --json").stdout)["findings"]
         return [one["sentence"] for one in findings if "flow table" in one["sentence"]]
 
@@ -562,6 +563,7 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     """
 
     def rates() -> list[float]:
+        """Returns the rate of each user, bit/s."""
         users = (SERVER, "10.9.1.7")
         return measure_user_rates(lambda: lab.sender, lambda: lab.receiver, RECEIVER, users, SHAPED_S)
 

@@ -83,9 +83,7 @@ class World:
     """A router's end of a line, with the guard that watches it."""
 
     def __init__(self, lab: Lab, draws: random.Random, log: Path) -> None:
-        """Creates a second device with another program's queue, writes the guard's files and starts the
-        guard.
-        """
+        """Creates a foreign device with a queue, writes the guard's files and starts the guard."""
         self.lab, self.draws, self.log = lab, draws, log
         self.process: subprocess.Popen[str] | None = None
         lab.run(NEAR, *shlex.split(f"ip link add {OTHER} type veth peer name {OTHER}-peer"))
@@ -164,9 +162,7 @@ class World:
         self.lab.run(NEAR, "tc", *line.split())
 
     def renew(self) -> None:
-        """Writes files that ask for another rate, after which everything must run whatever the state was
-        before.
-        """
+        """Writes files that ask for another rate, so that everything must run whatever the state was."""
         former = self.rate
         while self.rate == former:  # what was taken down by hand stays so until its file changes
             self.rate = f"{self.draws.randint(5, 99)}mbit"

@@ -338,8 +338,7 @@ def list_changes(row: Json, reference: Json, figures: Sequence[Figure]) -> dict[
 
 
 def _figure(row: Json, figure: Figure) -> Json | None:
-    """Returns value, change and interval of a figure in a scheme's part of the JSON, or None if it has none.
-    """
+    """Returns value, change and interval of a figure in a scheme's part of the JSON, None without it."""
     if not figure.what:
         rows = [one for one in row["buckets"] if one["role"] == figure.group]
         value, change = "response_mean_s", "response_mean_change"

@@ -18,8 +18,7 @@ Value = str | int | float
 
 @dataclass(frozen=True)
 class Case:
-    """One run: the feature that it was drawn for, and the parameters of a_tcp.tcl that differ from defaults.
-    """
+    """One run: the feature that it was drawn for, and its parameters of a_tcp.tcl other than defaults."""
 
     feature: str
     params: dict[str, Value]

@@ -43,11 +43,10 @@ def compute_figures(rows: pl.DataFrame) -> dict[str, float]:
 
 
 def find_shape(mean: float, median: float) -> float:
-    """Returns the shape of the Pareto II distribution with this mean and median, by bisection between 1 and
-    50.
+    """Returns the shape of the Pareto II distribution with this mean and median, from 1 to 50.
 
-    The distribution's median is mean·(shape − 1)·(2^(1 ÷ shape) − 1), which rises with the shape. A median
-    out of reach gives an end of the range.
+    It is found by bisection. The distribution's median is mean·(shape − 1)·(2^(1 ÷ shape) − 1), which rises
+    with the shape. A median out of reach gives an end of the range.
     """
     low, high = 1.0, 50.0
     while high - low > 1e-6:
@@ -71,7 +70,9 @@ def _to_float(value: object) -> float:
 
 
 def main(arguments: list[str]) -> None:
-    """Prints the figures of a file, or of the model; ends the program with a message for several arguments.
+    """Prints the figures of a file, or of the model.
+
+    Ends the program with a message for several arguments.
     """
     if len(arguments) > 1:
         raise SystemExit("python -m validation.page_loads [FILE.csv.gz]")

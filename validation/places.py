@@ -96,8 +96,7 @@ def list_case_rows(name: str, schemes: Found) -> list[list[str]]:
 
 
 def format_cell(figure: Figure, changes: Mapping[str, Change]) -> str:
-    """Returns a figure's change, bold where it is worse than allowed, a dash where the case lacks the figure.
-    """
+    """Returns a figure's change, bold where it is worse than allowed, a dash where the case lacks it."""
     if figure.name not in changes:
         return "–"
     words = format_change(figure, changes[figure.name])

@@ -271,10 +271,10 @@ def make_overload_rows(output: str, reason: str) -> list[Row]:
 def make_overload_row(
     queue: str, tested: Sequence[Setting], policy: Sequence[Mapping[str, str]], tests: int, command: str
 ) -> Row:
-    """Returns the row of one kind of queue, judged by ns-2's own rule, with the distance of the policy's
-    rule.
+    """Returns the row of one kind of queue, judged by ns-2's own rule.
 
-    `tested` is not empty. `tests` is the number of values that were tested in the whole table.
+    It also has the distance of the policy's rule. `tested` is not empty. `tests` is the number of values that
+    were tested in the whole table.
     """
     same = sum(one.is_same for one in tested)
     smallest = min(p for one in tested for p in one.p_values)
@@ -400,8 +400,9 @@ def make_claim_rows(output: str, reason: str) -> dict[str, list[Row]]:
 
 
 def _make_claim_row(claim: Json) -> Row:
-    """Returns the row of one claim: its judgements, the parameters fitted to it, and the cause of a
-    difference.
+    """Returns the row of one claim.
+
+    It has the judgements, the parameters fitted to the claim, and the cause of a difference.
     """
     lines = [
         f"{line['label'] + ': ' if line['label'] else ''}"

@@ -51,8 +51,7 @@ class SeededWords:
 
     @property
     def share(self) -> float:
-        """Returns the share of cells whose verdict changes between two seeds, averaged over all pairs of
-        seeds.
+        """Returns the share of cells whose verdict changes between two seeds, the mean over all pairs.
 
         Raises `ZeroDivisionError` without cells or with fewer than two seeds.
         """

@@ -110,8 +110,7 @@ def record_run(length_s: int, addresses: int, number: int) -> _engine.Traffic:
 
 
 def play_recording(loop: str, is_resampled: bool, recorded: _engine.Traffic) -> dict[str, float]:
-    """Returns the mean response time of short transfers, s, under each scheme, over the runs of a recording.
-    """
+    """Returns the mean response time of short transfers, s, under each scheme, over a recording's runs."""
     traffic: TrafficSection = {
         "files": [IN_MEMORY], "replay": loop, "load": coverage.LOAD, "resample": is_resampled,
     }  # fmt: skip

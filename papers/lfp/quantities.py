@@ -29,7 +29,7 @@ def excess_of_worst(run: Measured, one: Measured, other: Measured, least: int, m
 
 
 def utilisation_error() -> float:
-    """Returns the greatest |U - goodput / capacity| in Table 1 as published. Reads published.toml."""
+    """Returns the greatest |U - goodput / capacity| in Table 1 as published; reads published.toml."""
     return float(max(abs(row["utilisation"] - row["goodput"] / CAPACITY_MBPS) for row in published_rows()))
 
 

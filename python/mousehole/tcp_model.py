@@ -90,11 +90,10 @@ def latency_s(p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2, reading: 
 
 
 def first_packet_approximate_s(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
-    """Returns E[T_f] in seconds as printed (RIO-PS, equation 1): RTT·(1−p) + ITO·(1−p)·Σ p^(i+1)·2^i, i =
-    0…6.
+    """Returns E[T_f] in seconds as printed in RIO-PS, equation 1.
 
-    The wait after i + 1 losses is really ITO·(2^(i+1) − 1), and the round trip is not paid with 1 − p only;
-    `first_packet_s` is exact.
+    It is RTT·(1−p) + ITO·(1−p)·Σ p^(i+1)·2^i, i = 0…6. The wait after i + 1 losses is really ITO·(2^(i+1) −
+    1), and the round trip is not paid with 1 − p only; `first_packet_s` is exact.
     """
     p = _check_loss(p)
     waits = np.polyval([*(2.0**i for i in range(BACKOFFS, -1, -1)), 0.0], p)

@@ -38,8 +38,7 @@ class Delay:
             os.set_blocking(descriptor, False)
 
     def take(self, source: int, packet: bytes, now: float) -> None:
-        """Handles a packet that has arrived from `source` at the time `now`: passes it to `hold`, or drops
-        it.
+        """Handles a packet that arrived from `source` at the time `now`: passes it to `hold`, or drops it.
 
         Subclasses define it; this one raises `NotImplementedError`.
         """

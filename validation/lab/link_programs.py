@@ -80,6 +80,7 @@ async def play(task: dict[str, Any]) -> None:
     begin = asyncio.get_running_loop().time()
 
     async def at(second: float, size: int) -> None:
+        """Fetches `size` bytes at a second of the task."""
         await asyncio.sleep(begin + second - asyncio.get_running_loop().time())
         await fetch(size)
 

@@ -152,6 +152,7 @@ class Lab:
         own = how.pop("preexec_fn", None)
 
         def enter() -> None:
+            """Moves the child into the namespaces; called between fork and exec."""
             die_with_parent()
             raise_on_error(LIBC.setns(self.inner["mnt"], CLONE_NEWNS), "setns(mnt)")
             raise_on_error(LIBC.setns(self.nets[net], CLONE_NEWNET), "setns(net)")
@@ -374,6 +375,7 @@ def transfer(lab: Lab, server: str, client: str, address: str, size: int, port: 
         listener = socket.create_server((address, port))
 
     def serve() -> None:
+        """Sends the bytes to one client."""
         end, _ = listener.accept()
         with end:
             end.sendall(bytes(size))

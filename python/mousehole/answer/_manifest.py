@@ -21,8 +21,7 @@ PLAIN = tuple(item.name for item in fields(Plan) if item.name not in ("base", "w
 
 
 def make_manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:
-    """Returns the manifest of a comparison; `read` is the traffic as the engine read it, None if it read
-    none.
+    """Returns the manifest of a comparison; `read` is the traffic as the engine read it, or None.
 
     Reads every input file for its digest, and raises `MouseholeError` for one that cannot be read.
     `findings.with_endpoint` adds what follows only from the runs.

@@ -48,8 +48,7 @@ def advice(results: Results, cell: Cell) -> list[Advice]:
 
 
 def stand_in(results: Results) -> list[str]:
-    """Returns, as a list of one, the sentence on the model that is played instead of a capture that is too
-    small.
+    """Returns, as a list of one, the sentence on the model that is played for a capture that is too small.
 
     The list is empty if the capture itself is played.
     """

@@ -41,8 +41,9 @@ def findings(results: Results, cell: Cell) -> list[Finding]:
 
 
 def with_endpoint(results: Results) -> Results:
-    """Returns a copy of the results whose manifest names the primary endpoint: the first cell's, if cells
-    differ.
+    """Returns a copy of the results whose manifest names the primary endpoint.
+
+    That is the first cell's, if cells differ.
     """
     primary = results.primary(results.plan.cells[0]).description
     statistics = {**results.manifest["statistics"], "primary_endpoint": primary}

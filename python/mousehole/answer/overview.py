@@ -57,11 +57,11 @@ class GridTime:
 
 
 def grid_times(results: Results, role: Summary, load: float | None) -> list[GridTime]:
-    """Returns the mean times of all schemes with all buffers at a load, scheme by scheme, buffers in plan
-    order.
+    """Returns the mean times of all schemes with all buffers at a load: by scheme, then by buffer.
 
-    `load` is one of the plan's. Without such transfers a time is NaN. All changes are against one cell, the
-    baseline with the buffer that was named first, so that buffers can be compared with each other.
+    Buffers are in the plan's order, and `load` is one of the plan's. Without such transfers a time is NaN.
+    All changes are against one cell, the baseline with the buffer that was named first, so that buffers can
+    be compared with each other.
     """
     plan = results.plan
     cells = [cell for cell in plan.cells if cell.load == load]

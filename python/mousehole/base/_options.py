@@ -65,11 +65,10 @@ def find_shaper_rate(scheme: str) -> str | None:
 
 
 def with_unit(field: str, given: Any, unit: Unit) -> str:
-    """Returns a quantity as text with its unit; a number counts bits per second, seconds or bytes, as `unit`
-    says.
+    """Returns a quantity as text with its unit; a text is returned as it is.
 
-    A text is returned as it is. Raises `MouseholeError` for anything but a text, a finite number, or for
-    seconds a timedelta.
+    A number is in bits per second, seconds or bytes, as `unit` says. Raises `MouseholeError` for anything but
+    a text, a finite number, or for seconds a timedelta.
     """
     if isinstance(given, str):
         return given
@@ -82,8 +81,7 @@ def with_unit(field: str, given: Any, unit: Unit) -> str:
 
 
 def with_units(scenario: Mapping[str, Any], place: str = "") -> dict[str, Any]:
-    """Returns a copy of a scenario, or of a section of it, with texts in place of quantities that are
-    numbers.
+    """Returns a copy of a scenario, or of a section of it, with texts in place of numbers with a unit.
 
     Section `traffic` stays as it is. Raises `MouseholeError` as `with_unit` does; `place` is the prefix of a
     field's path in it.

@@ -44,9 +44,7 @@ def _yield_chunks(frame: pl.LazyFrame, rows: int) -> Iterator[bytes]:
 
 
 def _is_read(name: str, kind: pl.DataType) -> bool:
-    """Returns whether the engine reads a column of this name and polars type; nested and binary ones it does
-    not.
-    """
+    """Returns whether the engine reads a column of this name and polars type; not nested or binary ones."""
     return _engine.is_traffic_column(name) and not kind.is_nested() and kind not in (pl.Binary, pl.Object)
 
 

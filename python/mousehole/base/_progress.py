@@ -72,8 +72,7 @@ class ConsoleReporter:
             self._bar.start()
 
     def advance(self) -> None:
-        """Advances the bar; without one, counts, and prints a line if a minute has passed since the last one.
-        """
+        """Advances the bar; without one, counts, and prints a line at most once a minute."""
         if self._bar is not None:
             self._bar.advance(self._bar.task_ids[0])
             return

@@ -57,12 +57,11 @@ def fit_encoding(console: Console, item: Any) -> Any:
 
 
 def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> str:
-    """Prints the first table that fits, else the last one, then the names of what it leaves out; returns
-    these.
+    """Prints the first table that fits, else the last one, and the names of what it leaves out.
 
-    `forms` are pairs of a table and of what it leaves out, the fullest table first; without any, nothing is
-    printed and the result is empty. The printed table loses its title, which is printed above it, and texts
-    of tables change as in `fit_encoding`.
+    Returns these names. `forms` are pairs of a table and of what it leaves out, the fullest table first;
+    without any, nothing is printed and the result is empty. The printed table loses its title, which is
+    printed above it, and texts of tables change as in `fit_encoding`.
     """
     chosen: tuple[Table, str] | None = None
     for chosen in forms:

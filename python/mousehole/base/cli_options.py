@@ -146,8 +146,7 @@ def _construct_options(kind: type, given: dict[str, Any]) -> Any:
 
 
 def make_flag(name: str, words: OptionHelp) -> str:
-    """Returns the flag of a field, such as `--param`; the plural s of an option that is repeated is cut off.
-    """
+    """Returns the flag of a field, such as `--param`, without the plural s of an option that is repeated."""
     if words.kind in (dict, list):
         name = name.removesuffix("s")
     return f"--{name.rstrip('_').replace('_', '-')}"

@@ -12,9 +12,7 @@ _forked = False
 
 
 def _note_fork() -> None:
-    """Sets in a forked child the flag that it was forked, for its whole life; polars would wait forever
-    there.
-    """
+    """Sets in a forked child the flag that it was forked, since polars would wait forever there."""
     global _forked
     _forked = True
 

@@ -74,10 +74,10 @@ def steps() -> Iterator[float]:
 
 
 def _rank(name: str) -> int:
-    """Returns the rank of a scheme in the choice of looks, from 0: those of `STYLED`, then the catalogue's
-    others.
+    """Returns the rank of a scheme in the choice of looks, from 0.
 
-    A name outside the catalogue has one of `COUNT` ranks after these, by its CRC-32.
+    Those of `STYLED` come first, then the catalogue's others. A name outside the catalogue has one of `COUNT`
+    ranks after these, by its CRC-32.
     """
     if name in STYLED:
         return STYLED.index(name)

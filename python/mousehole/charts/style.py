@@ -156,9 +156,7 @@ class Series:
         )
 
     def quieten(self, loud: Sequence[str]) -> "Series":
-        """Returns the series with all but `loud` in one grey, which legends do not name and which has no
-        dashes.
-        """
+        """Returns the series with all but `loud` in one grey, without dashes, which legends do not name."""
         places = [(place, name in loud) for place, name in enumerate(self.names)]
         colours = [self.colours[place] if is_loud else QUIET for place, is_loud in places]
         dashes = [self.dashes[place] if is_loud else [1, 0] for place, is_loud in places]
@@ -178,8 +176,9 @@ class Series:
         return kind(f"{self.field}:N", scale=scale, sort=None, legend=self._legend() if legend else None)
 
     def _legend(self) -> alt.Legend:
-        """Returns a legend of the named series, in columns that fit `LEGEND` pixels, long names in several
-        lines.
+        """Returns a legend of the named series, in columns that fit `LEGEND` pixels.
+
+        Long names have several lines.
         """
         names = list(
             self.names if self.named is None else [name for name in self.names if name in self.named]

@@ -82,10 +82,9 @@ def to_specification(chart: Any) -> dict[str, Any]:
 
 @cache
 def load_vega_script() -> str:
-    """Returns Vega, Vega-Lite and Vega-Embed, which vl-convert contains, as one script; made once per
-    process.
+    """Returns Vega, Vega-Lite and Vega-Embed, which vl-convert contains, as one script.
 
-    Raises `MouseholeError` as `_load_converter` does.
+    It is made once per process. Raises `MouseholeError` as `_load_converter` does.
     """
     text: str = _load_converter().javascript_bundle(
         "window.vegaEmbed = vegaEmbed;", vl_version=_vega_lite_version()

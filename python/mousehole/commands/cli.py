@@ -83,10 +83,10 @@ class CliGroup(TyperGroup):
         return fit_stdout_encoding(super().get_help(ctx))
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
-        """Runs the chosen command; exits with a message and a status of `base/_exits.py` for a fault or a
-        signal.
+        """Runs the chosen command; for a fault or a signal it exits with a message and a status.
 
-        From here on Ctrl-C raises `KeyboardInterrupt`, unless it is ignored.
+        The statuses are those of `base/_exits.py`. From here on Ctrl-C raises `KeyboardInterrupt`, unless it
+        is ignored.
         """
         try:
             if signal.getsignal(signal.SIGINT) is stop_at_once:
@@ -220,8 +220,7 @@ def _describe_unforeseen(error: BaseException) -> tuple[str, int]:
 
 
 def _discard_output() -> None:
-    """Connects standard output to the null device, so that the interpreter does not flush what is buffered.
-    """
+    """Connects standard output to the null device, so that the interpreter flushes nothing to a reader."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -241,8 +240,7 @@ def _exit_with_message(message: str, status: int) -> NoReturn:
 
 
 def _exit_with_status(status: int) -> NoReturn:
-    """Exits with `status` as `sys.exit` does, but at once and without clean-up if other threads are running.
-    """
+    """Exits with `status` as `sys.exit` does, but at once, without clean-up, if other threads are running."""
     if any(thread is not threading.main_thread() for thread in threading.enumerate()):
         os._exit(status)
     sys.exit(status)

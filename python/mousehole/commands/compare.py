@@ -47,8 +47,9 @@ def compare_command(
 
 
 def _run_comparison(sources: list[str], options: Options, days: bool) -> Any:
-    """Returns the comparison of the sources, after all its runs: a `Comparison`, or with `days` a
-    `DaysComparison`.
+    """Returns the comparison of the sources, after all its runs.
+
+    It is a `Comparison`, or with `days` a `DaysComparison`.
     """
     if days:
         from mousehole.days import compare_days

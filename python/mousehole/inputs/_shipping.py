@@ -57,7 +57,9 @@ class TrafficShipment:
         return hashlib.sha256(text.encode() + b"".join(digests)).hexdigest()
 
     def _settings(self) -> dict[str, Any]:
-        """Returns everything but files and connections that determines the traffic: section, options, budget.
+        """Returns all settings that determine the traffic but files and connections.
+
+        They are the section, the options of reading and the budget of memory.
         """
         return {
             "section": self.given.section,

@@ -72,7 +72,7 @@ class Downloads:
         return sum(self._received)
 
     def close(self) -> None:
-        """Ends the downloads, which then do not count as broken. The threads end by themselves."""
+        """Ends the downloads, which then do not count as broken; the threads end by themselves."""
         self._over = True
         for end in self._ends:
             with contextlib.suppress(OSError):

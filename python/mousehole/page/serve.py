@@ -70,7 +70,7 @@ def make_application(store: Store) -> Callable[[dict[str, Any], Receive, Send], 
     """
 
     async def answer(scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """Answers one request, as ASGI prescribes. Web sockets get no answer."""
+        """Answers one request, as ASGI prescribes; web sockets get no answer."""
         if scope["type"] == "lifespan":
             for step in ("startup", "shutdown"):
                 await receive()

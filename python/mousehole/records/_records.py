@@ -86,8 +86,7 @@ class Records(Shown):
 
     @cached_property
     def transfers(self) -> "pl.DataFrame":
-        """Returns one row per measured transfer: sizes in bytes, times in seconds, NaN where it was not
-        finished.
+        """Returns one row per measured transfer: sizes in bytes, times in seconds, NaN if not finished.
 
         `key` pairs a transfer across schemes; docs/json.md explains the columns.
         """
@@ -264,10 +263,9 @@ class _Clock:
         self._percent = 0
 
     def before(self) -> None:
-        """Estimates a run of more than `LONG_S` simulated seconds, then starts the clock; called before the
-        run.
+        """Estimates a run of more than `LONG_S` simulated seconds, then starts the clock.
 
-        Raises `MouseholeError` as `_estimate` does.
+        Called before the run. Raises `MouseholeError` as `_estimate` does.
         """
         if sum(read_lengths_s(self._scenario)) > LONG_S:
             self._estimate()
@@ -289,16 +287,14 @@ class _Clock:
                 self._reporter.advance()
 
     def finish(self) -> None:
-        """Ends the report of the progress, if one was begun; called when the run is over, also if it failed.
-        """
+        """Ends the report of the progress, if one was begun; called after the run, also if it failed."""
         if self._expected_s is not None:
             self._reporter.finish()
 
     def _estimate(self) -> None:
-        """Estimates the run, by short parts of it that are timed; reports its cost and starts the progress
-        bar.
+        """Estimates the run by short parts of it that are timed, and starts the progress bar.
 
-        Raises `MouseholeError` if the run needs more memory than is left.
+        Reports the cost. Raises `MouseholeError` if the run needs more memory than is left.
         """
         estimate = estimate_run(self._scenario, self._traffic)
         require_memory(estimate, available_bytes())

@@ -132,7 +132,9 @@ def _group_rows(
 
 
 def _describe_figure(what: str, value: float) -> str:
-    """Returns a figure of an application as text, with its short name; raises `KeyError` for an unknown one.
+    """Returns a figure of an application as text, with its short name.
+
+    Raises `KeyError` for an unknown one.
     """
     one = quantities.find("application", what)
     return f"{one.short} {unit_text(one.unit, value)}"

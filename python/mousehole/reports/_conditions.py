@@ -50,8 +50,9 @@ def _describe_rounds(results: Results, cell: Cell) -> str:
 
 
 def _describe_evidence(results: Results, cell: Cell) -> str:
-    """Returns the sentence on the distinct transfers of a capture behind a cell's verdicts; empty for a
-    model.
+    """Returns the sentence on the distinct transfers of a capture behind a cell's verdicts.
+
+    It is empty for a model.
     """
     row, plan = tables.evidence_row(results, cell), results.plan
     if row is None:

@@ -380,9 +380,7 @@ def _choose_value_axis(data: Sequence[Datum], look: _Look) -> Encoding:
 
 
 def _draw_limits(plan: Plan, data: Sequence[Datum]) -> Any:
-    """Returns lines, with labels, at the limits of short and of long transfers that are among the sizes
-    shown.
-    """
+    """Returns labelled lines at the limits of short and of long transfers that are among the sizes shown."""
     sizes = [datum["size"] for datum in data]
     limits = (plan.short_bytes, plan.long_bytes)
     edges = make_chart([

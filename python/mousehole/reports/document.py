@@ -58,10 +58,10 @@ MOST_ANSWERS = 6
 
 
 def make_document(results: Results, command: Sequence[str] | None = None) -> Document:
-    """Returns the document of a comparison: for a grid a section per cell, for one cell a section per
-    subject.
+    """Returns the document of a comparison.
 
-    `command` is the command line as typed, None where Python was the caller.
+    A grid has a section for each cell, one cell a section for each subject. `command` is the command line as
+    typed, None where Python was the caller.
     """
     plan = results.plan
     series = make_scheme_series(plan.schemes)
@@ -247,8 +247,7 @@ def read_cell_report(results: Results, cell: Cell) -> dict[ReportPart, list[Bloc
 
 
 def _make_conditions_section(results: Results) -> Section:
-    """Returns the section with the remarks of the traffic's account, the load, the replay and the coverage.
-    """
+    """Returns the section with the remarks of the traffic's account, load, replay and coverage."""
     replay = tables.load_row(results, results.plan.cells[0]).replay
     words = describe_replay(replay, results.manifest["scenario"], results.traffic)
     said = (

@@ -71,8 +71,7 @@ class Estimate:
     """The facts of the runs that were timed whole."""
 
     def seconds(self, jobs: int, cores: int | None = None) -> float:
-        """Returns the wall time in seconds with this many parallel runs on this many cores, by default those
-        here.
+        """Returns the wall time, s, with this many parallel runs on this many cores, by default those here.
 
         More runs at once than runs or cores do not help.
         """

@@ -211,8 +211,9 @@ class _Batches:
             yield from self.rest()
 
     def rest(self) -> Iterator[_Flight]:
-        """Yields the collected jobs as a task, although they do not fill it, and drops them; nothing without
-        any.
+        """Yields the collected jobs as a task, although they do not fill it, and drops them.
+
+        Yields nothing if there are none.
         """
         if self._parcels:
             yield _Flight(self._parcels, self._shipment)
@@ -281,8 +282,9 @@ class Dask:
 
     @property
     def batch(self) -> int:
-        """Returns the number of jobs that go out in one task, from the time that jobs took so far; 1 at
-        first.
+        """Returns the number of jobs that go out in one task, from the time that jobs took so far.
+
+        It is 1 at first.
         """
         return self._batches.size
 
@@ -352,8 +354,9 @@ class Dask:
                 raise self._fault(answer)
 
     def _launch(self, flights: Iterable[_Flight]) -> None:
-        """Submits the tasks to Dask, with the traffic that they need, and watches them; counts them in
-        `tasks`.
+        """Submits the tasks to Dask, with the traffic that they need, and watches and counts them.
+
+        The number is in `tasks`.
         """
         for flight in flights:
             self.tasks += 1
@@ -512,10 +515,9 @@ class Dask:
             )
 
     def _hear(self, answer: "Future[dict[str, int]]") -> None:
-        """Stores the number of the workers' threads from the scheduler's answer; ignores an answer that
-        failed.
+        """Stores the number of the workers' threads from the scheduler's answer.
 
-        Reports once if there is no worker.
+        Ignores an answer that failed. Reports once if there is no worker.
         """
         with suppress(Exception):  # a connection that broke; the status of the client shows it
             self._workers = sum(answer.result().values())
@@ -524,10 +526,9 @@ class Dask:
                 self._reporter.say(f"no worker has joined the scheduler {self._address} yet; waiting for one")
 
     def _is_idle(self) -> bool:
-        """Returns whether no worker runs a task, not even a cancelled one, so that a job that starts is
-        alone.
+        """Returns whether no worker runs a task, so that a job that starts is alone.
 
-        Asks all workers; False also if a worker does not answer.
+        Cancelled tasks count, too. Asks all workers; False also if a worker does not answer.
         """
         try:
             running = self._client.run(count_tasks, on_error="return")

@@ -110,7 +110,9 @@ class Plan:
         return sentence if len(self.cells) == 1 else f"{Cell(buffer, load).title}: {sentence}"
 
     def describe(self, where: str, found: Iterable[Any]) -> str:
-        """Returns the comparison's title with `where`, and a line for each finding that is not exploratory.
+        """Returns the comparison's title with `where`, and a line for each confirmatory finding.
+
+        Exploratory findings have no line.
         """
         verdicts = [self.in_cell(one.buffer, one.load, one.sentence) for one in found if not one.exploratory]
         return "\n".join([f"Comparison of {len(self.schemes)} schemes {where}", *verdicts])
@@ -127,9 +129,7 @@ class Plan:
 
     @property
     def references(self) -> tuple[str, ...]:
-        """Returns the schemes that verdicts are against: the baseline, and FQ-CoDel if it is among the
-        schemes.
-        """
+        """Returns the schemes that verdicts are against: the baseline, and FQ-CoDel if it is compared."""
         rivals = (scheme for scheme in self.schemes if scheme_name(scheme) == "fq-codel")
         return tuple(dict.fromkeys((self.baseline, *rivals)))
 
@@ -263,7 +263,9 @@ def with_baseline(schemes: tuple[str, ...], baseline: str) -> tuple[str, ...]:
 
 
 def _choose_schemes(options: Options, own: str | None, base: Scenario) -> tuple[str, ...]:
-    """Returns the schemes to compare; where none is named, `own` of the user's scenario is added at the end.
+    """Returns the schemes to compare.
+
+    Where none is named, `own` of the user's scenario is added at the end.
     """
     link: Mapping[str, object] = base["link"]
     down, up = (None if link.get(way) is None else str(link[way]) for way in bottleneck.EACH)

@@ -115,7 +115,9 @@ class Threads:
         return [(self._waiting.pop(future), future.result()) for future in over]
 
     def abandon(self) -> None:
-        """Stops all runs, waits up to `GRACE_S` seconds for those that have begun, and drops their outcomes.
+        """Stops all runs, waits for those that have begun, and drops their outcomes.
+
+        It waits at most `GRACE_S` seconds.
         """
         self._cancel.cancel()
         if self._pool is not None:

@@ -58,10 +58,10 @@ class Results:
     """Rows that have been computed already, by the function that computes them and the cell."""
 
     def compared(self, cell: Cell) -> ComparedCell:
-        """Returns the engine's object for a cell, made of its plan and the facts of its runs at the first
-        call.
+        """Returns the engine's object for a cell, made of its plan and the facts of its runs.
 
-        All findings, tables and answers of the cell come from it. Raises `KeyError` if a run is missing.
+        All findings, tables and answers of the cell come from it. It is made at the first call. Raises
+        `KeyError` if a run is missing.
         """
         if ("compared", cell) not in self.kept:
             runs = [self.runs(cell, scheme) for scheme in self.plan.schemes]

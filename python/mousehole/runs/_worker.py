@@ -146,10 +146,9 @@ def count_tasks() -> int:
 
 
 def explain_refusal(made_by: tuple[str, str]) -> str | None:
-    """Returns the reason why this process cannot run the sender's parcels; None if both have the same
-    Mousehole.
+    """Returns the reason why this process cannot run the sender's parcels, or None.
 
-    `made_by` is the sender's `identify_build`.
+    None means that both have the same Mousehole. `made_by` is the sender's `identify_build`.
     """
     own_text, own_digest = identify_build()
     text, digest = made_by

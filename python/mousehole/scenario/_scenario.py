@@ -223,8 +223,7 @@ def with_qoo(traffic: TrafficSection, profiles: str | Sequence[str] | None) -> T
 
 
 def _write_given(field: str, value: object, unit: Unit) -> str | None:
-    """Returns a quantity as text with its unit, None for None; raises `MouseholeError` as `with_unit` does.
-    """
+    """Returns a quantity as text with its unit, None for None; raises as `with_unit` does."""
     return None if value is None else with_unit(field, value, unit)
 
 

@@ -116,8 +116,7 @@ class Description:
         return {name: name.partition(".")[0] for name in self.axes if is_part_setting(name)}
 
     def document(self) -> dict[str, Any]:
-        """Returns everything that determines the cells and is no column of the rows, as plain data for JSON.
-        """
+        """Returns everything that determines the cells and is no column of the rows, as plain data."""
         axes = [
             {"setting": name, "from": axis.low, "to": axis.high, "scale": "log" if axis.is_log else "linear"}
             if isinstance(axis, Range)

@@ -567,7 +567,7 @@ def _list_numbers(drawing: Drawing) -> list[float]:
 
 
 def _scale_to_unit(own: Any) -> Any:
-    """Returns numbers scaled to 0 to 1. They need two different values."""
+    """Returns numbers scaled to 0 to 1; they must have two different values."""
     return (own - own.min()) / (own.max() - own.min())
 
 

@@ -69,8 +69,9 @@ class Columns:
         }  # fmt: skip
 
     def settings(self, values: Mapping[str, Value], foreign: list[str]) -> dict[str, Any]:
-        """Returns the columns of a cell's settings; those in `foreign`, which the scheme does not have, are
-        None.
+        """Returns the columns of a cell's settings.
+
+        Those in `foreign`, which the scheme does not have, are None.
         """
         found: dict[str, Any] = {}
         for name, axis in self.axes.items():

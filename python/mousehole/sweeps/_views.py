@@ -26,10 +26,9 @@ class Scale:
     is_log: bool
 
     def places(self, cells: pl.DataFrame) -> Any:
-        """Returns the positions of cells on the axis: their numbers, NaN for null, or the indices of their
-        names.
+        """Returns the positions of cells on the axis: their numbers, or the indices of their names.
 
-        Raises `ValueError` for a name that the axis lacks.
+        Null becomes NaN. Raises `ValueError` for a name that the axis lacks.
         """
         if self.column is not None:
             return cells[self.column].cast(pl.Float64).to_numpy()

@@ -115,7 +115,7 @@ def _name_rate(scheme: str, results: Results, link: Link) -> str:
 
 
 def _find_shaper_bps(scheme: str, results: Results, link: Link) -> int:
-    """Returns the rate of the shaper in a direction in bit/s. The link has a line rate."""
+    """Returns the rate of the shaper in a direction in bit/s; the link must have a line rate."""
     text = _name_rate(scheme, results, link)
     return _engine.shaped_rate("link.shape", text, link.line_bps or 0, link.varies)
 

@@ -699,7 +699,7 @@ def _make_results(
 
 
 def _list_trial_rows(trials: Sequence[Trial], goal: Goal, cell: Cell) -> tuple[TrialRow, ...]:
-    """Returns a row per setting tried and quantity. A change is relative, NaN if unknown."""
+    """Returns a row per setting tried and quantity; a change is relative, NaN if unknown."""
     on_front = {trial.scheme for trial in find_front(trials)}
     return tuple(
         TrialRow(
