@@ -64,7 +64,7 @@ class Judged:
 
     @property
     def word(self) -> Word | None:
-        """Returns the word for the whole claim: that of its worst judgement, None if one has none."""
+        """Returns the verdict on the whole claim: that of its worst judgement, None if one has none."""
         if self.claim.kind == "lost":
             return Word.LOST
         return find_worst([check.judgement.word for check in self.checks])
@@ -270,7 +270,7 @@ class Evaluator:
         return Request(grid, cell, json.dumps(change, sort_keys=True) if change else "{}")
 
     def _list_fitted(self, claim: Claim) -> tuple[str, ...]:
-        """Returns the names of what was chosen with knowledge of the claim's outcome.
+        """Returns the names of parameters that were chosen with knowledge of the claim's outcome.
 
         These are parameters, the reading, and a cut of the claim itself.
         """

@@ -40,7 +40,7 @@ MEANING = {
 
 @dataclass(frozen=True)
 class Judgement:
-    """A word with the interval that it rests on; the word is None if there were too few replications."""
+    """A verdict with the interval that it rests on; `word` is None if there were too few replications."""
 
     word: Word | None
     ours: Estimate
@@ -81,13 +81,13 @@ def judge_exact(value: float, least: float, most: float) -> Judgement:
 def judge_order(steps: Sequence[ArrayLike], design: Design = PLAIN) -> list[Judgement]:
     """Judges each difference between two neighbours in an order, which should be positive.
 
-    `steps` has the replications of each difference. A step without an interval has no word.
+    `steps` has the replications of each difference. A step without an interval has no verdict.
     """
     return [judge_band(values, 0.0, inf, Word.UNDECIDED, Word.AGREES, design) for values in steps]
 
 
 def find_worst(words: Sequence[Word | None]) -> Word | None:
-    """Returns the worst of several words, in the order of `Word`.
+    """Returns the worst of several verdicts, in the order of `Word`.
 
     None if there is none or one of them is None.
     """

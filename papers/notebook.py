@@ -52,25 +52,25 @@ class Study:
         self._options = Options(seeds=seeds, reading=reading, cache=default_cache())
 
     def _items(self, parts: Iterable[Part]) -> Items:
-        """Returns parts of the paper for display, after running what they need."""
+        """Returns parts of the paper for display, after making the runs that they need."""
         return Items(self._paper.definition, list(parts))
 
     def claim(self, number: str) -> Items:
-        """Returns the judged claims with this id; runs what is not in the cache.
+        """Returns the judged claims with this id; makes the runs that the cache lacks.
 
         Raises `MouseholeError` for an unknown id.
         """
         return self._items(self._paper.reproduce(paper.Wanted(claim=number), self._options))
 
     def table(self, number: str) -> Items:
-        """Returns a table with the published numbers and ours; runs what is not in the cache.
+        """Returns a table with the published numbers and ours; makes the runs that the cache lacks.
 
         Raises `MouseholeError` for an unknown number.
         """
         return self._items(self._paper.reproduce(paper.Wanted(table=number), self._options))
 
     def figure(self, number: str) -> Drawing:
-        """Returns a figure as a drawing; runs what is not in the cache.
+        """Returns a figure as a drawing; makes the runs that the cache lacks.
 
         Raises `MouseholeError` for an unknown number, `StopIteration` if its data is not on this machine.
         """
@@ -80,7 +80,7 @@ class Study:
             return Drawing(next(Path(place).glob("*.svg")).read_text(encoding="utf-8"))
 
     def turned(self, name: str, knob: str, values: Mapping[str, Json]) -> Items:
-        """Returns a claim under each value of a parameter, called `knob`; runs what is not in the cache.
+        """Returns a claim under each value of a parameter, `knob`; makes the runs that the cache lacks.
 
         `name` is the claim's id, with that of its part if it has one. `values` maps labels to changes of a
         scenario, as in the trials of `paper.toml`. Raises `StopIteration` for an unknown claim.

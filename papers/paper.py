@@ -314,7 +314,7 @@ class Paper:
 def judge_claims(evaluator: Evaluator, claims: Sequence[Claim]) -> list[Judged]:
     """Judges the claims in their order, after running what has not been run.
 
-    With `settle`, the replications of those whose word is open are doubled while they stay within that
+    With `settle`, the replications of those whose verdict is open are doubled while they stay within that
     number; a first look may have more. The intervals then hold at every look.
     """
     most = evaluator.runs.settle
@@ -338,7 +338,7 @@ def judge_claims(evaluator: Evaluator, claims: Sequence[Claim]) -> list[Judged]:
 
 
 def write_summary(parts: Sequence[ClaimPart], settle: int | None) -> str:
-    """Returns the numbers of claims by word and basis as text, and a hint on how to settle open ones.
+    """Returns the numbers of claims by verdict and basis as text, and a hint on how to settle open ones.
 
     `settle` is the limit of replications that was used, or None.
     """

@@ -98,7 +98,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Summary:
-    """The number of claims with each word."""
+    """The number of claims with each verdict."""
 
     text: str
 
@@ -128,12 +128,12 @@ BASES = {
 
 
 def describe_basis(basis: str, fitted: Sequence[str]) -> str:
-    """Returns the basis of a word, a key of `BASES`; evidence that was fitted to is `fitted`."""
+    """Returns the basis of a verdict, a key of `BASES`; evidence that was fitted to is `fitted`."""
     return "fitted" if basis == "evidence" and fitted else basis
 
 
 def format_word(word: Word | None) -> str:
-    """Returns the word as text; "no word" for None."""
+    """Returns the verdict as text; "no word" for None."""
     return "no word" if word is None else word.value
 
 
@@ -159,5 +159,5 @@ def _to_plain(value: object) -> object:
 
 
 def count_agreeing(words: Sequence[Word | None]) -> str:
-    """Returns the number of a claim's cells that have a word of `GOOD`, as text: `7 of 9 cells`."""
+    """Returns the number of a claim's cells with a verdict of `GOOD`, as text: `7 of 9 cells`."""
     return f"{sum(one in GOOD for one in words)} of {len(words)} cells"

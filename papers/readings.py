@@ -93,7 +93,7 @@ def score_checks(checks: Sequence[Check]) -> Score:
 
 
 def tabulate_words(reads: Sequence[Read]) -> Table:
-    """Returns a table of the word of each claim under each reading, and of the cells that agree.
+    """Returns a table of the verdict on each claim under each reading, and of the cells that agree.
 
     All readings have judged the same claims; lost ones and those without runs have no row.
     """
@@ -150,7 +150,7 @@ def _pool(halves: Mapping[str, Score]) -> Score:
 
 
 def _format_outcome(judged: Judged) -> str:
-    """Returns the word for a claim, and for several cells the number that agrees, as text."""
+    """Returns the verdict on a claim, and for several cells the number that agrees, as text."""
     words = [check.judgement.word for check in judged.checks]
     text = format_word(find_worst(words))
     if len(words) < 2:

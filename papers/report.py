@@ -164,7 +164,7 @@ def _list_blocks(paper: Reported) -> Iterator[Block]:
 
 
 def _make_claim(part: ClaimPart, name: str, details: bool) -> Facts:
-    """Returns a claim with its word, its numbers, and remarks; `name` is its anchor, or empty."""
+    """Returns a claim with its verdict, its numbers, and remarks; `name` is its anchor, or empty."""
     pairs: list[Pair] = [
         (
             f"{_choose_sign(line.word)} {_format_word(line)}",
@@ -191,7 +191,7 @@ def _make_claim(part: ClaimPart, name: str, details: bool) -> Facts:
 
 
 def _format_word(line: Line) -> str:
-    """Returns the word with the tolerance that it was judged by."""
+    """Returns the verdict with the tolerance that it was judged by."""
     text = format_word(line.word)
     return f"{text} ({line.bar})" if line.bar and line.word is not None else text
 
@@ -253,10 +253,10 @@ def _make_anchor(paper: str, claim: str) -> str:
 
 
 def _choose_tone(word: Word | None) -> Tone:
-    """Returns the tone of a word; `dim` for one that `TONES` lacks and for None."""
+    """Returns the tone of a verdict; `dim` for one that `TONES` lacks and for None."""
     return TONES.get(word, "dim") if word is not None else "dim"
 
 
 def _choose_sign(word: Word | None) -> str:
-    """Returns the sign of a word, for readers who see no colours."""
+    """Returns the sign of a verdict, for readers who see no colours."""
     return SIGNS[_choose_tone(word)]

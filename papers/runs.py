@@ -112,7 +112,7 @@ class Runs:
 
     @property
     def settle(self) -> int | None:
-        """Returns the limit of replications for settling open words, or None."""
+        """Returns the limit of replications for settling open verdicts, or None."""
         return self._options.settle
 
     def replications(self, grid: str) -> int:

@@ -48,7 +48,7 @@ def format_estimate(value: Estimate, unit: str, digits: int) -> str:
 
 
 def count_words(words: Iterable[Word | None]) -> str:
-    """Returns the counts of words as text such as `agrees 5, differs 1`, from best to worst."""
+    """Returns the counts of verdicts as text such as `agrees 5, differs 1`, from best to worst."""
     count = Counter(words)
     known = [f"{word} {count[word]}" for word in reversed(Word) if count[word]]
     return ", ".join(known + ([f"no word {count[None]}"] if count[None] else []))

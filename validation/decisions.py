@@ -389,7 +389,7 @@ def find_first_by_order(values: Mapping[str, NDArray[np.float64]], design: Desig
     """
 
     def is_first(scheme: str) -> bool:
-        """Returns whether a scheme beats the baseline in every replication, and the others by its interval."""
+        """Returns whether a scheme beats the baseline in all replications, and the others by its interval."""
         others = [other for other in values if other not in (scheme, BASELINE)]
         is_always = bool(np.all(values[scheme] < values[BASELINE]))
         return is_always and all(log_ratio(values[scheme], values[one], design).high < 0 for one in others)

@@ -46,7 +46,7 @@ class Compared:
 
     @property
     def changed(self) -> list[tuple[ClaimPart, ClaimPart]]:
-        """Returns the statements whose word at full length is another, as pairs of quick and full."""
+        """Returns the statements whose verdict at full length is another, as pairs of quick and full."""
         pairs = zip(self.quick, self.full, strict=True)
         return [(quick, full) for quick, full in pairs if quick.word is not full.word]
 
@@ -69,12 +69,12 @@ def list_statements(one: Paper, options: Options) -> list[ClaimPart]:
 
 
 def count_group(parts: Sequence[ClaimPart], group: str) -> int:
-    """Returns the number of statements that have a word of the group, a key of `GROUPS`."""
+    """Returns the number of statements with a verdict of the group, a key of `GROUPS`."""
     return sum(part.word in GROUPS[group] for part in parts)
 
 
 def write_counts(found: Sequence[Compared]) -> str:
-    """Returns a Markdown table of the number of statements with each word, at both lengths."""
+    """Returns a Markdown table of the number of statements with each verdict, at both lengths."""
     header = ["paper", "full length", "statements", *GROUPS, "another word"]
     rows = [
         [
@@ -88,7 +88,7 @@ def write_counts(found: Sequence[Compared]) -> str:
 
 
 def write_changes(found: Sequence[Compared]) -> str:
-    """Returns a Markdown table of the statements whose word changes, with every judged number."""
+    """Returns a Markdown table of the statements whose verdict changes, with every judged number."""
     header = ["claim", "statement", "at quick length", "at full length", "published"]
     rows = [
         [
@@ -102,7 +102,7 @@ def write_changes(found: Sequence[Compared]) -> str:
 
 
 def format_part(part: ClaimPart) -> str:
-    """Returns the word of a statement in bold, and the numbers that it rests on."""
+    """Returns the verdict on a statement in bold, and the numbers that it rests on."""
     numbers = "; ".join(f"{line.label} {line.ours}".strip() for line in part.lines)
     return f"**{format_word(part.word)}**: {numbers}"
 

@@ -13,12 +13,13 @@ LONGEST_VALUE = 300
 
 
 class MouseholeError(ValueError):
-    """A fault in the input, in one sentence: the file and line or the field, the value, what is allowed.
+    """A fault in the input, in one sentence.
 
-    `kind` is "value", "missing", "conflict", "unknown" or "form" for a fault of a field, which `field`
-    names with its path (`link.rate`). It is "row" or "file" for a fault of a file, else None. `value` is
-    the offending value as text and `allowed` what would be accepted, where they are known. What ends a
-    line or steers a terminal is written out.
+    The sentence names the file and line or the field, the value, and the allowed values. `kind` is "value",
+    "missing", "conflict", "unknown" or "form" for a fault of a field, which `field` names with its path
+    (`link.rate`). It is "row" or "file" for a fault of a file, else None. `value` is the offending value as
+    text and `allowed` what would be accepted, where they are known. What ends a line or steers a terminal is
+    written out.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ def take_first_line(error: BaseException) -> str:
 
 
 class Stopped(KeyboardInterrupt):
-    """The work was interrupted (Ctrl-C); the message says what was finished."""
+    """The work was interrupted (Ctrl-C); the message says how much was finished."""
 
 
 class Terminated(BaseException):

@@ -15,7 +15,7 @@ from mousehole.base._errors import field_error
 
 @dataclass(frozen=True)
 class Unit:
-    """The unit of numbers without a unit: its suffix, and the words for what is allowed."""
+    """The unit of numbers without a unit: its suffix, and the text on allowed values."""
 
     suffix: str
     words: str

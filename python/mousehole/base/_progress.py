@@ -15,19 +15,19 @@ class Reporter(Protocol):
     """Receives reports on the progress of a comparison."""
 
     def say(self, text: str) -> None:
-        """Called with a remark or warning of one line."""
+        """Receives a remark or warning of one line."""
 
     def start(self, total: int, what: str = "runs") -> None:
-        """Called before `total` runs begin; of a single run, `what` is `percent`.
+        """Receives the number of runs before they begin; of a single run, `what` is `percent`.
 
         Called with megabytes and `MB read` before large files are read.
         """
 
     def advance(self) -> None:
-        """Called after each run, or after each percent of one."""
+        """Receives the end of a run, or of a percent of one."""
 
     def finish(self) -> None:
-        """Called when the runs are over, complete or not."""
+        """Receives the end of all runs, complete or not."""
 
 
 class Silent:

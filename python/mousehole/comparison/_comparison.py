@@ -135,7 +135,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `policy`: header of your own policy, or several, that schemes may then name (none)
     - `baseline`: scheme that the others are compared with ("droptail")
     - `veto`: harm to a class of traffic that rules a scheme out, such as "calls p95 +10ms", or several,
-      beside the default ones or in their places; "none" takes the default ones away (none)
+      in addition to the default ones or in place of one; "none" takes the default ones away (none)
     - `reference`: scheme that harm is measured against ("cake" if it is compared, else "fq-codel", else the
       baseline)
     - `short`, `long`: transfers up to `short` ("15kB") are short, those above `long` ("150kB") are long

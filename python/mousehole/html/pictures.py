@@ -25,7 +25,7 @@ def list_choices(series: Series) -> list[Choice]:
 def make_fluid(chart: Chart) -> dict[str, Any]:
     """Returns the chart in Vega-Lite for the page's script.
 
-    It is as wide as its container if it `is_fluid`, and otherwise keeps its own width.
+    It is as wide as its container if it `is_fluid`, and otherwise has its own width.
     """
     spec = _set_size(chart)
     if chart.is_fluid:

@@ -135,7 +135,7 @@ def _make_parameter_table(params: list[ParameterEntry]) -> Table:
 def make_traffic_section(
     summary: TrafficSummary | None, note: str | None = None, shown: Shown = "always"
 ) -> Section:
-    """Returns the section on the traffic that was read, and on what was left out.
+    """Returns the section on the traffic that was read, and on the parts that were left out.
 
     `summary` is None where the scenario generates all traffic. `note` is a paragraph at the end.
     """

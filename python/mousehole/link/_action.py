@@ -160,7 +160,7 @@ def _parse_names(given: str | None) -> list[str]:
 
 
 def _run_single(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
-    """Runs one scheme, writes what was asked for and prints the report.
+    """Runs one scheme, writes the files asked for and prints the report.
 
     Returns the command's exit status, or if that is 0 and the run is invalid, `INVALID_STATUS`. Raises
     `MouseholeError` before the run for what cannot be run, and after it for a file that cannot be written.
@@ -202,7 +202,7 @@ def _run_schemes(
     shared: scenarios.SharedScenario, start: Scenario, programs: Programs, options: LinkOptions,
     command: list[str] | None,
 ) -> int:  # fmt: skip
-    """Runs every scheme in rounds, writes what was asked for and prints the report.
+    """Runs every scheme in rounds, writes the files asked for and prints the report.
 
     Returns the first exit status of the command that is not 0. If all are 0, it returns 0, or
     `INVALID_STATUS` if no round is left to compare; files are then not written. Raises `MouseholeError`

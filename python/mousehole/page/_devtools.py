@@ -117,7 +117,7 @@ class DevTools:
         return True
 
     def close(self) -> None:
-        """Asks the browser to end, waits for up to twice `CLOSING_S`, and kills what is left of its session.
+        """Asks the browser to end, waits for up to twice `CLOSING_S`, and kills the rest of its session.
 
         Nothing can be called after it.
         """

@@ -13,7 +13,7 @@ DEFAULT_RATE = "10mbit"
 
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
-    """What is loaded, behind which link, and how often."""
+    """The page that is loaded, its link, and the number of loads."""
 
     down: str | None = option(None, "Rate of the download direction.", "RATE", LINK)
     up: str | None = option(None, "Rate of the upload direction.", "RATE", LINK)

@@ -156,8 +156,8 @@ def _make_plan(options: PageOptions) -> _Plan:
 def find_page(source: str, version: str | None, chromium: str, folder: Path) -> Page:
     """Returns the page of a source: the example, a folder, a HAR file, or an address of this machine.
 
-    An address is loaded once in a browser to record it; `folder` is where that browser keeps its files.
-    Versions 2 and 3 are served over TLS. Raises `MouseholeError` for any other source and for a faulty one.
+    An address is loaded once in a browser to record it; `folder` is of that browser's files. Versions 2 and 3
+    are served over TLS. Raises `MouseholeError` for any other source and for a faulty one.
     """
     secure = version in ("2", "3")
     if source == example.NAME:

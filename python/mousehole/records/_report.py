@@ -28,7 +28,7 @@ MOST_LINES = 10
 
 
 class OneRun(Protocol):
-    """What is shown of the records of a run; see `records.Records`."""
+    """The part of a run's records that is shown; see `records.Records`."""
 
     @property
     def scenario(self) -> Scenario:

@@ -161,9 +161,9 @@ class Plan:
         return {**run, "warmup": self.choose_warmup(cell)}
 
     def choose_warmup(self, cell: Cell) -> str:
-        """Returns the warm-up of a cell: what was given, or if it is chosen, what is needed.
+        """Returns the warm-up of a cell: the one given, or if it is chosen, the one needed.
 
-        A chosen one is no shorter than what was given, and else no longer than the window.
+        A chosen one is no shorter than the given one, and else no longer than the window.
         """
         given = self.base["warmup"]
         if self.warmup is None or not self.warmup.is_chosen:

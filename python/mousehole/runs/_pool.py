@@ -155,7 +155,7 @@ def run_plan(
     """Runs the plan with `jobs` threads, or by `backend`, and returns the facts of every run.
 
     The runs whose facts are in `finished` are not run again. Transfers are compared across schemes once a
-    replication is complete. Ctrl-C raises `Stopped`, with a message on what was finished. Raises
+    replication is complete. Ctrl-C raises `Stopped`, with a message on the finished runs. Raises
     `MouseholeError` as `run_all` does.
     """
     return run_all(

@@ -75,7 +75,7 @@ def run_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Views:
-    """What is shown of a sweep, and where it is written."""
+    """The views of a sweep that are shown, and where they are written."""
 
     value: str | None = option(
         None, "The measure, a column of the rows (default: short transfers' mean).", "COLUMN", OPTIONS

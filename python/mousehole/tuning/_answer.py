@@ -57,12 +57,15 @@ def write_change(change: Estimate) -> str:
 
 
 def _write_share(share: float) -> str:
-    """Returns a share in percent with its sign; one above `MOST_SHOWN` is only said to be over that."""
+    """Returns a share in percent with its sign; one above `MOST_SHOWN` is written as above that."""
     return signed(share) if share < MOST_SHOWN else f"over +{100 * MOST_SHOWN:.0f}"
 
 
 def describe_limit(row: LimitRow) -> str:
-    """Returns a clause on whether a limit is kept on unseen replications, and by the whole interval."""
+    """Returns a clause on whether a setting is within a limit on unseen replications.
+
+    It also has whether that holds by the whole interval.
+    """
     return {KEPT: "kept", BROKEN: "broken"}.get(row.outcome, "kept by the mean, not by the whole interval")
 
 
@@ -250,7 +253,7 @@ def _write_shift(share: float) -> str:
 
 
 def _explain_no_setting(found: TuneResults) -> list[str]:
-    """Returns, as a list of one, the sentence that no finalist keeps the limits, and which is nearest.
+    """Returns, as a list of one, the sentence that no finalist is within the limits, and which is nearest.
 
     Distances are compared as `Limit.weight` has them.
     """

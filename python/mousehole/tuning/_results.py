@@ -77,7 +77,7 @@ class SensitivityRow(Row):
 
 @dataclass(frozen=True)
 class Account:
-    """What was run; the same for the same number of trials, whatever the machine."""
+    """The runs of a search; the same for the same number of trials, whatever the machine."""
 
     trials_per_scheme: int
     trials: int

@@ -63,7 +63,7 @@ class Score:
         return sum(max(one, 0.0) for one in self.excess)
 
     def dominates(self, other: "Score") -> bool:
-        """Returns whether it breaks the limits less, or keeps them as well and is better and nowhere worse.
+        """Returns whether it breaks the limits less, or equally and is better and nowhere worse.
 
         Source: K. Deb, "An efficient constraint handling method for genetic algorithms", Computer Methods in
         Applied Mechanics and Engineering 186 (2000).
@@ -92,7 +92,7 @@ class Trial:
 
     @property
     def is_feasible(self) -> bool:
-        """Returns whether it ran all replications of the search and keeps all limits on them.
+        """Returns whether it ran all replications of the search and is within all limits on them.
 
         A trial with an unknown cost is not feasible.
         """
@@ -394,7 +394,7 @@ def _suggest_value(asked: Any, dimension: Any) -> Value:
 
 
 def _weigh_excess(limit: Limit, beyond: float) -> float:
-    """Returns an excess over a limit as the search adds them up: a share of what is allowed.
+    """Returns an excess over a limit as the search adds them up: a share of the allowed change.
 
     An unknown one is `WORST`, or 0 for a default limit.
     """

@@ -145,19 +145,20 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
       "slowdown", "page mean", "queue mean", "queue p95", "queue p99", or to raise: "long rate",
       "utilisation"; several give a Pareto front
     - `limits`: how far others may change against the baseline, such as "long mean +10%" or "calls p95 +5ms",
-      or against another scheme, such as "long mean +5% against fq-codel"; beside them hold the margins of the
-      vetoes (docs/compare.md), unless one is "none"
+      or against another scheme, such as "long mean +5% against fq-codel"; the margins of the vetoes
+      (docs/compare.md) hold in addition, unless one is "none"
     - `ranges`: where to search a parameter, such as "th=5kB..200kB" or "mode=coupled,total"
     - `trials`: settings tried of each scheme (40); the same number and seed give the same result everywhere
     - `budget`: time for everything instead, such as "10min"; the number of trials then depends on the machine
     - `search_seeds`: replications of the search (4); `seeds`: unseen ones of the judgement (10)
     - `sensitivity_seeds`: unseen replications with which the recommended setting's parameters are changed one
       at a time (5; 0 leaves it out)
-    - `beside`: schemes to judge beside the finalists, their own settings, drop-tail, RED, FQ-CoDel and CAKE
+    - `beside`: further schemes to judge with the finalists, their own settings, drop-tail, RED, FQ-CoDel
+      and CAKE
     - `baseline`: scheme that gains and limits are against ("droptail"; with `for_="cake"` "cake")
 
-    Raises `MouseholeError` for a fault in the input and where no setting keeps the limits, `TypeError` for an
-    unknown keyword, and `Stopped` (a `KeyboardInterrupt`) on Ctrl-C.
+    Raises `MouseholeError` for a fault in the input and where no setting is within the limits, `TypeError`
+    for an unknown keyword, and `Stopped` (a `KeyboardInterrupt`) on Ctrl-C.
 
     Examples:
         >>> found = tune("web:sfd", rate="3mbit", load=0.9, schemes="sfd(mode=coupled)", trials=2, seeds=5,
@@ -555,7 +556,7 @@ def _count_finalists(wanted: _Wanted, families: int) -> int:
 
 
 def _unmet_limits_error(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
-    """Returns the error that no setting keeps the limits, with those that bind and the nearest setting.
+    """Returns the error that no setting is within the limits, with those that bind and the nearest setting.
 
     At least one setting ran all replications. Without limits it is the error of an objective that is unknown.
     """

@@ -82,7 +82,7 @@ class Limit:
         return f"{self.quantity.name} {sign}{abs(scale * self.change):.10g}{unit}{other}"
 
     def excess(self, change: float) -> float:
-        """Returns the amount by which a change is beyond the limit; at most 0 keeps it.
+        """Returns the amount by which a change is beyond the limit; at most 0 is within it.
 
         Changes are on a logarithmic scale, or in the quantity's own unit. NaN stays NaN.
         """
@@ -90,9 +90,9 @@ class Limit:
         return over if self.quantity.smaller_is_better else -over
 
     def weight(self, excess: float) -> float:
-        """Returns an excess as a share of what is allowed, so that it can be added to others.
+        """Returns an excess as a share of the allowed change, so that it can be added to others.
 
-        A limit of no change keeps the excess in its own unit.
+        With a limit of no change the excess stays in its own unit.
         """
         return excess if self.is_relative or not self.change else excess / abs(self.change)
 
@@ -103,9 +103,9 @@ class Limit:
         return write_amount(weight * (abs(self.change) or 1), self.quantity.unit)
 
     def keeps(self, excess: float) -> bool:
-        """Returns whether an excess, as a mean, keeps the limit.
+        """Returns whether an excess, as a mean, is within the limit.
 
-        An unknown excess keeps a default limit.
+        An unknown excess is within a default limit.
         """
         return excess <= 0 or (self.is_default and not isfinite(excess))
 
@@ -194,7 +194,7 @@ def parse_limit(field: str, text: str) -> Limit:
 def list_default_limits(reference: str | None) -> tuple[Limit, ...]:
     """Returns the margins of the vetoes as limits against a scheme; None stands for the baseline.
 
-    Raises `KeyError` for a margin on what is no quantity of a search.
+    Raises `KeyError` for a margin on something else than a quantity of a search.
     """
     found = []
     for margin in vetoes.margins(()):
