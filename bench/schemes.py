@@ -43,6 +43,7 @@ class Spread:
     most: float
 
     def __str__(self) -> str:
+        """Returns the median, with the minimum and the maximum in brackets."""
         return f"{self.median:.2f} ({self.least:.2f}–{self.most:.2f})"
 
 

@@ -74,6 +74,10 @@ class Published:
     """The numbers of published.toml, with a record of which were read."""
 
     def __init__(self, path: Path) -> None:
+        """Reads the published numbers, none if the file does not exist.
+
+        Raises `MouseholeError` as `read_toml` does.
+        """
         self.numbers = read_toml(path) if path.exists() else {}
         self.read: set[str] = set()
 

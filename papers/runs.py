@@ -98,6 +98,7 @@ class Runs:
     """The runs of one paper that have been requested so far."""
 
     def __init__(self, definition: Definition, folder: Path, measures: ModuleType, options: Options) -> None:
+        """Prepares the runs of a paper; makes none and reads nothing."""
         self._definition, self._folder, self._measures = definition, folder, measures
         self._options = options
         self._done: dict[Request, list[Measured]] = {}

@@ -315,6 +315,7 @@ class Harms:
     """How far each scheme exceeds the veto margins against the reference, over the runs of a truth."""
 
     def __init__(self) -> None:
+        """Begins without a measured harm; the limits are the default margins against `REFERENCE`."""
         names = [f"{one.whose} {one.name}" for one in vetoes.margins(())]
         self._limits = dict(zip(names, objectives.list_default_limits(REFERENCE), strict=True))
         self._excesses: dict[tuple[str, str], list[float]] = {}

@@ -59,6 +59,7 @@ class Change:
         return "higher" if self.estimate.low > 0 else "undecided"
 
     def __str__(self) -> str:
+        """Returns the change in percent with its interval."""
         return format_estimate(self.estimate, "%", 0)
 
 
@@ -66,6 +67,7 @@ class Findings:
     """The estimates behind the sentences of the page."""
 
     def __init__(self, evaluator: Evaluator) -> None:
+        """Reads the axes of the grid `GRID`; evaluates nothing yet."""
         self._evaluator = evaluator
         axes = evaluator.definition.grids[GRID].axes
         self.traffics, self.conditions = axes["traffic"], axes["condition"]

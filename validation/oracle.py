@@ -215,6 +215,7 @@ class Divergence:
     theirs: Event | None
 
     def __str__(self) -> str:
+        """Returns the number of the event and both events as text."""
         return f"event {self.number}: ours {describe_event(self.ours)}, ns-2 {describe_event(self.theirs)}"
 
 

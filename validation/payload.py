@@ -78,6 +78,8 @@ class _Side:
 
 @dataclass
 class _Connection:
+    """A connection: its two directions, and the sequence number of each end's SYN."""
+
     sides: dict[End, _Side] = field(default_factory=dict)
     syn: dict[End, int] = field(default_factory=dict)
 

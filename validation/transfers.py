@@ -98,6 +98,7 @@ class Cell:
         return min(RATE_BPS, short, with_loss)
 
     def __str__(self) -> str:
+        """Returns size, loss and round-trip time as text."""
         return f"{format_size(self.size)}, {self.loss:.0%} loss, {self.rtt_s * 1e3:.0f} ms"
 
 

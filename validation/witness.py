@@ -66,6 +66,7 @@ class Estimate:
         return Estimate(fmean(values), Design().half_width(stdev(values), len(values)))
 
     def __str__(self) -> str:
+        """Returns the mean and the half-width as text."""
         return f"{self.mean:.2f} ± {self.half_width:.2f}"
 
 

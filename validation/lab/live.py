@@ -109,9 +109,11 @@ class Lab:
         self.nets: dict[str, int] = {}
 
     def __enter__(self) -> Lab:
+        """Returns the lab itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Closes the lab."""
         self.close()
 
     def close(self) -> None:

@@ -147,6 +147,7 @@ class Network(Delay):
     """All paths, between two descriptors: that of the server's device and that of the client's."""
 
     def __init__(self, server: int, client: int, connections: list[Connection]) -> None:
+        """Makes both descriptors non-blocking; the connection at index n has the client's port n."""
         super().__init__([server, client])
         self.server, self.client, self.connections = server, client, connections
 

@@ -37,6 +37,7 @@ def allow_all_cells(make: Callable[[Results, Cell], list[R]]) -> Rows[R]:
 
     @wraps(make)
     def rows(results: Results, cell: Cell | None = None) -> list[R]:
+        """Returns the rows of a cell, or of all cells in the plan's order without one."""
         if cell is None:
             return [row for each in results.plan.cells for row in rows(results, each)]
         key = (make, cell)
@@ -54,6 +55,7 @@ def table_rows(name: TableRows, make: Callable[..., R]) -> Rows[R]:
     """
 
     def rows(results: Results, cell: Cell) -> list[R]:
+        """Returns the rows of the engine's table for a cell."""
         return [make(cell.buffer, cell.load, **row) for row in results.compared(cell).rows(name)]
 
     return allow_all_cells(rows)

@@ -27,6 +27,10 @@ class MouseholeError(ValueError):
         value: str | None = None, allowed: str | None = None, file: str | None = None,
         line: int | None = None,
     ) -> None:  # fmt: skip
+        """Makes the message: the sentence, after the file with its line, or else the field.
+
+        Control characters in it are escaped, and a long message is shortened.
+        """
         self.sentence = sentence
         self.kind, self.field, self.value, self.allowed = kind, field, value, allowed
         self.file, self.line = file, line

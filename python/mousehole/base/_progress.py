@@ -50,6 +50,7 @@ class ConsoleReporter:
     """Prints remarks on a console, and shows a bar there if it is a terminal, else a line every minute."""
 
     def __init__(self, console: "Console") -> None:
+        """Shows nothing until the first report."""
         self._console = console
         self._bar: Progress | None = None
         self._what, self._total, self._count = "", 0, 0

@@ -239,8 +239,11 @@ def accepts_options(
     """
 
     def wrap(function: Callable[[T, S], R]) -> Callable[Concatenate[T, P], R]:
+        """Returns the function with the options as keywords, which its signature shows."""
+
         @wraps(function)
         def called(first: T, /, *given: P.args, **named: P.kwargs) -> R:
+            """Calls the function with an object of options; raises `TypeError` for an unknown keyword."""
             refuse_unknown(function.__name__, named, names)
             return function(first, options(*given, **named))
 
@@ -287,6 +290,7 @@ def suggest_keywords(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def called(*given: P.args, **named: P.kwargs) -> R:
+        """Calls the function; raises `TypeError` for an unknown keyword."""
         refuse_unknown(function.__name__, named, names)
         return function(*given, **named)
 

@@ -13,6 +13,8 @@ class OutputLostError(OSError):
 
 
 class _Guarded(io.FileIO):
+    """A file whose faults in writing are `OutputLostError`."""
+
     def write(self, data: "Any", /) -> "Any":
         """Writes as a file does; raises `OutputLostError` for a fault."""
         try:

@@ -88,7 +88,10 @@ def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[...,
     """
 
     def wrap(function: Callable[..., None]) -> Callable[..., None]:
+        """Returns the command with the fields of the dataclasses as its parameters."""
+
         def command(**given: Any) -> None:
+            """Runs the function with a dataclass made of the parameters that belong to it."""
             made = {name: _construct_options(kind, given) for name, kind in kinds.items()}
             function(**{name: value for name, value in given.items() if name in own}, **made)
 

@@ -38,6 +38,7 @@ class CliGroup(TyperGroup):
     """The commands. A fault in the input ends with one line on standard error and status 2."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
+        """Makes the group with commands that are loaded when they are used."""
         super().__init__(*given, **named)
         self.commands = LoadedCommands()  # type: ignore[assignment]
 

@@ -180,6 +180,10 @@ class Comparison(Kept):
         self, results: Results, engine_traffic: _engine.Traffic | None,
         clients: tuple[str, ...] | None = None,
     ) -> None:  # fmt: skip
+        """Makes a comparison of results that exist; runs nothing.
+
+        `clients` are the names of clients by their number, None without names.
+        """
         self.results = results
         """The data of the comparison."""
         self._engine_traffic = engine_traffic
@@ -329,6 +333,7 @@ class Comparison(Kept):
         return scenarios.fill_in(run)
 
     def __repr__(self) -> str:
+        """Returns the title, and a line for each confirmatory finding."""
         return self.plan.describe(f"on {self.label}", self.finding_list)
 
     def __getstate__(self) -> dict[str, object]:

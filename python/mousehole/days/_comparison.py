@@ -64,6 +64,7 @@ class DaysComparison(Kept):
     """What a comparison over days found, as polars frames, sentences, JSON and a page."""
 
     def __init__(self, days: tuple[Day, ...]) -> None:
+        """Makes a comparison of days whose results exist; runs nothing."""
         self.days = days
         """The days, each with the results of its own comparison."""
 
@@ -118,6 +119,7 @@ class DaysComparison(Kept):
         return _engine.json_text(make_days_document(self.days))
 
     def __repr__(self) -> str:
+        """Returns the title, and a line for each confirmatory finding."""
         return self.plan.describe(f"over {len(self.days)} days", self.finding_list)
 
 

@@ -99,6 +99,7 @@ class DaysFinding:
     sentence: str
 
     def __repr__(self) -> str:
+        """Returns the finding's sentence with its cell."""
         return f"<DaysFinding: {self.sentence} ({Cell(self.buffer, self.load).title})>"
 
     @property

@@ -406,6 +406,7 @@ def _read_files(
     before, shown = _engine.bytes_read(), 0
 
     def read() -> _engine.Traffic:
+        """Returns the traffic of the files."""
         return _engine.read_traffic(names, payload, strict, seed, tables, list(classes), *budget, log_format)
 
     def advance() -> None:

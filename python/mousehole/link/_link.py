@@ -122,6 +122,7 @@ def play(scenario: Scenario, programs: Programs, observer: Observer | None = Non
     over: list[bool] = []
 
     def work() -> tuple[_engine.RunResult, LinkAccount]:
+        """Plays the scenario through the link; sets `over` at the end, also after a fault."""
         try:
             return _engine.link_run(given, programs.settings(), monitor)
         finally:

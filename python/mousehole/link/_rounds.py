@@ -23,6 +23,7 @@ class ProgramsComparison(Comparison):
     """A comparison on real packets, with the account of every run."""
 
     def __init__(self, results: Results, link_runs: Sequence[LinkRunEntry]) -> None:
+        """Makes a comparison of runs through a link that have ended."""
         super().__init__(results, None)
         self.link_runs = list(link_runs)
 

@@ -177,6 +177,7 @@ class Tab:
     """A tab in which one page is loaded."""
 
     def __init__(self, browser: Browser, session: str) -> None:
+        """Begins without requests; `session` is the name of the tab's session in the DevTools protocol."""
         self._browser, self._tools, self._session = browser, browser.tools, session
         self._requests: list[_Request] = []
         self._open: dict[str, _Request] = {}
@@ -262,6 +263,7 @@ class Tab:
         number = self._tools.send("Page.navigate", self._session, url=url)
 
         def is_over() -> bool:
+            """Returns whether the page is loaded, or its load failed; takes new events first."""
             self._consume()
             answer = self._tools.answer(number)
             refused = answer is not None and bool(answer.get("errorText"))
@@ -412,6 +414,7 @@ def compute_request_times(timing: Mapping[str, float], begin: float) -> dict[str
     """
 
     def read_timing(name: str) -> float | None:
+        """Returns a time of the request in seconds since `begin`, None if it is unknown."""
         given = timing.get(name, -1)
         return None if given < 0 else timing["requestTime"] + given / 1000 - begin
 

@@ -106,6 +106,8 @@ def measure_loads(
 
 @dataclass(frozen=True)
 class _Plan:
+    """The schemes, rounds and times of the loads of a page."""
+
     schemes: tuple[str, ...]
     baseline: str
     rounds: int

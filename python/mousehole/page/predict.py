@@ -286,6 +286,10 @@ class _Player:
         self, model: PageModel, moments: Callable[[Sequence[_Connection], float], list[list[_Moments]]],
         start_s: float, timeout_s: float,
     ) -> None:  # fmt: skip
+        """Begins with no object asked for; `moments` predicts when the bytes of connections arrive.
+
+        A load begins at `start_s` and may take `timeout_s`.
+        """
         self._model, self._moments_of = model, moments
         self._start_s, self._last_s = start_s, start_s + timeout_s
         self._connections: list[_Connection] = []

@@ -122,6 +122,8 @@ async def _serve(task: Task, address: str, clear: int, secure: int) -> None:
     from hypercorn.config import Config, Sockets
 
     class Gathered(Config):  # a class here, since hypercorn need not be installed
+        """Hypercorn's settings, with sockets whose connections send together what one turn writes."""
+
         def create_sockets(self) -> Sockets:
             """Returns hypercorn's sockets, those of TCP as `Listener`."""
             plain = super().create_sockets()

@@ -182,6 +182,7 @@ class Records(Shown):
         return write_chart(_charts.draw_series(self.series, self.scenario, self.summary), path)
 
     def __repr__(self) -> str:
+        """Returns the summary of the run as text."""
         return _report.describe_run(self)
 
 
@@ -257,6 +258,7 @@ class _Clock:
     """Says how long a run will take, refuses it if the memory is too small, and reports its progress."""
 
     def __init__(self, scenario: Scenario, traffic: _engine.Traffic | None, reporter: Reporter) -> None:
+        """Starts the clock; estimates nothing yet."""
         self._scenario, self._traffic, self._reporter = scenario, traffic, reporter
         self._begin_s = time.monotonic()
         self._expected_s: float | None = None

@@ -94,6 +94,7 @@ def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Est
     cancel = _engine.Cancel()
 
     def timed(share: float, task: Task) -> Part:
+        """Returns the cost of a share of a task's run; Ctrl-C stops it."""
         return run_interruptibly(lambda: _time_plan_part(plan, traffic, share, task, cancel))
 
     first_run = fill_in(plan.scenario(plan.cells[0], plan.baseline))
@@ -144,6 +145,7 @@ def estimate_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int 
         events = 0 if trace is None else len(trace["time_s"])
 
     def timed(share: float) -> Part:
+        """Returns the cost of a share of the run; Ctrl-C stops it."""
         return run_interruptibly(lambda: _time_part(scenario, traffic, share, count_events, cancel))
 
     try:

@@ -43,6 +43,7 @@ class Cell:
         return f"buffer {self.buffer}, {load}"
 
     def __repr__(self) -> str:
+        """Returns the cell's title in brackets."""
         return f"<Cell: {self.title}>"
 
 

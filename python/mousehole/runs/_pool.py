@@ -85,6 +85,7 @@ class Threads:
     """Runs jobs in threads of this process."""
 
     def __init__(self, jobs: int) -> None:
+        """Starts no thread yet; `jobs` is the most that run at once."""
         self._jobs = jobs
         self._cancel = _engine.Cancel()
         self._pool: ThreadPoolExecutor | None = None

@@ -159,6 +159,7 @@ class Finding(FindingRow):
         return to_record(self)
 
     def __repr__(self) -> str:
+        """Returns the finding's sentence with its cell."""
         return f"<Finding: {self.sentence} ({Cell(self.buffer, self.load).title})>"
 
 

@@ -38,6 +38,7 @@ class Loaded:
     """Traffic in memory, and what the warm-up is chosen from."""
 
     def __init__(self, engine: _engine.Traffic | None) -> None:
+        """Lists the sizes of the traffic; `engine` is None if the scenario alone describes it."""
         self.engine = engine
         self.sizes: Floats = traffics.list_transfer_sizes(engine)
         self._summaries: dict[str | None, TrafficSummary] = {}
@@ -88,6 +89,7 @@ class Planner:
     """Makes the plans of cells, and reads their traffic when it is needed."""
 
     def __init__(self, made: Description, cells: Cells) -> None:
+        """Begins without traffic in memory."""
         self._made, self.cells = made, cells
         self._loaded: OrderedDict[str, Loaded] = OrderedDict()
 

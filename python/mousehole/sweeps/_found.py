@@ -168,6 +168,10 @@ class Found:
         return column
 
     def __repr__(self) -> str:
+        """Returns the numbers of cells and rows and the folder, as one line.
+
+        Counts the rows as `finished` does, and raises as it does.
+        """
         rows = self.manifest["rows"]
         return f"Sweep of {self.manifest['cells']} cells in {self.folder}: {self.finished} of {rows} rows"
 

@@ -215,6 +215,7 @@ class _Written:
     """Turns a fault of writing into a `MouseholeError` that names the way to resume."""
 
     def __init__(self, folder: Path) -> None:
+        """Reads nothing yet; `folder` is that of the sweep."""
         self._folder = folder
 
     def __enter__(self) -> None:

@@ -118,6 +118,8 @@ class Effort:
 
 @dataclass
 class _Candidate:
+    """A setting in the search: its place in the study, its values, and its scores so far."""
+
     space: Space
     study: Any
     asked: Any

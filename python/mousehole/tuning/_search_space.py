@@ -204,6 +204,8 @@ class Range:
 
 @dataclass(frozen=True)
 class _Part:
+    """A part of a scheme: its name and the parameters that are given."""
+
     name: str
     given: dict[str, str]
 

@@ -213,6 +213,7 @@ class Tuned(Kept):
     """What a search found: rows as data, a picture, a document, and files that install a setting."""
 
     def __init__(self, results: TuneResults, judged: Comparison, spent: Spent | None) -> None:
+        """Makes the answer of a search that has ended; runs nothing."""
         self.results = results
         """Everything that was found."""
         self.judged = judged
@@ -284,6 +285,7 @@ class Tuned(Kept):
         return written
 
     def __repr__(self) -> str:
+        """Returns the title and the lines of the answer."""
         return "\n".join([f"Search of settings on {self.results.label}", *self.results.lines])
 
 
@@ -625,6 +627,8 @@ def _choose_recommended(results: Results, cell: Cell, goal: Goal, finalists: Seq
 
 @dataclass(frozen=True)
 class _Sensitivity:
+    """The runs of the recommended setting with one parameter changed at a time."""
+
     rows: tuple[SensitivityRow, ...]
     runs: int
 
