@@ -120,7 +120,7 @@ def fetch(machine: Machine) -> tuple[Path, Kernel]:
     return folder / "bin/busybox", kernel
 
 
-def image(machine: Machine, busybox: Path, kernel: Kernel) -> bytes:
+def make_image(machine: Machine, busybox: Path, kernel: Kernel) -> bytes:
     """Returns the archive that a guest runs; raises `ObstacleError` where the program is not built.
 
     The archive types the commands of `CHECKS` and switches the machine off.
@@ -142,7 +142,7 @@ def image(machine: Machine, busybox: Path, kernel: Kernel) -> bytes:
     return archive.whole()
 
 
-def failures(name: str, said: str) -> Iterator[str]:
+def list_failures(name: str, said: str) -> Iterator[str]:
     """Yields the checks of a guest that failed, and prints each check.
 
     `said` is the whole output of the guest; a check that it did not reach has failed.
@@ -167,7 +167,7 @@ def play(name: str, machine: Machine) -> list[str]:
     busybox, kernel = fetch(machine)
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder, "initrd")
-        archive.write_bytes(image(machine, busybox, kernel))
+        archive.write_bytes(make_image(machine, busybox, kernel))
         words = [
             *machine.qemu,
             *("-m", "512", "-kernel", str(kernel.image), "-initrd", str(archive), "-no-reboot"),
@@ -177,7 +177,7 @@ def play(name: str, machine: Machine) -> list[str]:
         done = subprocess.run(
             words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S, errors="replace"
         )
-    return list(failures(f"{name} {kernel.release}", done.stdout.replace("\r", "")))
+    return list(list_failures(f"{name} {kernel.release}", done.stdout.replace("\r", "")))
 
 
 def main() -> int:

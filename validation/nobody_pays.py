@@ -329,7 +329,7 @@ def list_changes(row: Json, reference: Json, figures: Sequence[Figure]) -> dict[
     """
     found = {}
     for figure in figures:
-        value, base = _figure(row, figure), _figure(reference, figure)
+        value, base = _find_figure(row, figure), _find_figure(reference, figure)
         if value is None or base is None or value["value"] is None or base["value"] is None:
             continue
         relative = value["change"] if value["change"] is not None else 0.0
@@ -337,7 +337,7 @@ def list_changes(row: Json, reference: Json, figures: Sequence[Figure]) -> dict[
     return found
 
 
-def _figure(row: Json, figure: Figure) -> Json | None:
+def _find_figure(row: Json, figure: Figure) -> Json | None:
     """Returns value, change and interval of a figure in a scheme's part of the JSON, None without it."""
     if not figure.what:
         rows = [one for one in row["buckets"] if one["role"] == figure.group]

@@ -322,7 +322,7 @@ class Echo:
         self.answers = 0
         self.over = threading.Event()
         self.threads = [
-            threading.Thread(target=one, daemon=True) for one in (self._echo, self._send, self._note)
+            threading.Thread(target=one, daemon=True) for one in (self._echo, self._send, self._count_answers)
         ]
         for thread in self.threads:
             thread.start()
@@ -341,7 +341,7 @@ class Echo:
                 self.asking.send(bytes(100))
             time.sleep(self.INTERVAL_S)
 
-    def _note(self) -> None:
+    def _count_answers(self) -> None:
         """Counts the answers until the end."""
         while not self.over.is_set():
             with contextlib.suppress(OSError):

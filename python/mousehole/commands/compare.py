@@ -30,7 +30,7 @@ def compare_command(
         if getattr(outputs, name) is not None:
             flag = f"--{name.replace('_', '-')}"
             raise MouseholeError(f"{flag}: not together with --days; --html has the charts of all days")
-    output.check_result(outputs, [name for name in sources if not traffics.is_model(name)])
+    output.check_result(outputs, [name for name in sources if not traffics.is_model_or_place(name)])
     found = _run_comparison(sources, replace(options, reporter=console_reporter()), days)
     present(
         found,

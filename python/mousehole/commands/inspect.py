@@ -48,7 +48,7 @@ def inspect_command(
     from mousehole.inputs import show
     from mousehole.inputs import traffic as traffics
 
-    output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model(name)])
+    output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model_or_place(name)])
     params = parse_parameters("--param", param or [])
     going = cast("Literal['down', 'up']", payload)  # the engine checks it
     summary = traffics.inspect(

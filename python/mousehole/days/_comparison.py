@@ -131,7 +131,7 @@ def _check_names(days: Sequence[str | Path]) -> list[str]:
     """
     names = [str(days)] if isinstance(days, str | Path) else [str(name) for name in days]
     for name in names:
-        if traffics.is_model(name) or Path(name).suffix.lower() == ".toml":
+        if traffics.is_model_or_place(name) or Path(name).suffix.lower() == ".toml":
             raise field_error("days", name, "captures or logs, one for each day", "is no capture")
     if len(names) < 2:
         given = names[0] if names else ""

@@ -157,7 +157,7 @@ def describe_traffic(
         raise field_error("traffic", "", "the name of a file or model, or - for standard input")
     if names.count(STANDARD_INPUT) > 1:
         raise field_error("traffic", STANDARD_INPUT, "given at most once", "is given twice")
-    if any(is_model(name) for name in names):
+    if any(is_model_or_place(name) for name in names):
         return _from_model(names, payload, params)
     if params:
         with_params({"files": names}, params)  # refuses them
@@ -235,7 +235,7 @@ def with_format(given: TrafficInput, path: str | Path | None) -> TrafficInput:
     return replace(given, section={**given.section, "format": described})
 
 
-def is_model(name: str) -> bool:
+def is_model_or_place(name: str) -> bool:
     """Returns whether `name` is a place, or is or looks like a model, such as `web:sfd`, and not a file.
 
     A model that is also a file's name is a file.
@@ -453,7 +453,7 @@ def _from_model(names: list[str], payload: str | None, params: Mapping[str, obje
     Parameters that the model's section does not take are refused as well.
     """
     if len(names) > 1:
-        (model, *_) = [name for name in names if is_model(name)]
+        (model, *_) = [name for name in names if is_model_or_place(name)]
         raise conflict_error("traffic", model, "other traffic", "a model stands alone")
     section: TrafficSection = {"model": names[0]}
     if params:

@@ -316,7 +316,7 @@ def _time_part(
     The cost includes the reduction; the part has the result of `reduce` if nothing was cut. Times are in
     seconds. Raises what the run raises, also when `cancel` stops it.
     """
-    scenario = run if share == 1 else _cut(run, share)
+    scenario = run if share == 1 else _shorten_run(run, share)
     begin, begin_cpu = time.perf_counter(), time.thread_time()
     result = run_one(scenario, traffic, cancel)
     facts = reduce(result)
@@ -328,7 +328,7 @@ def _time_part(
     )  # fmt: skip
 
 
-def _cut(run: Scenario, share: float) -> Scenario:
+def _shorten_run(run: Scenario, share: float) -> Scenario:
     """Returns a copy of the scenario with this share of its warm-up and of its window."""
     scenario = run.copy()
     scenario["warmup"] = _scale_duration("warmup", run["warmup"], share)

@@ -205,12 +205,12 @@ class _Batches:
         They are dropped here. The iterator must be used up, else nothing is added.
         """
         if _digest_or_none(shipment) != _digest_or_none(self._shipment):
-            yield from self.rest()
+            yield from self.flush()
         self._parcels[key], self._shipment = parcel, shipment
         if len(self._parcels) >= self.size:
-            yield from self.rest()
+            yield from self.flush()
 
-    def rest(self) -> Iterator[_Flight]:
+    def flush(self) -> Iterator[_Flight]:
         """Yields the collected jobs as a task, although they do not fill it, and drops them.
 
         Yields nothing if there are none.
@@ -265,7 +265,7 @@ class Dask:
         self._workers, self._has_waited = 0, False
         self._asked: Future[dict[str, int]] | None = None
         self._asked_s, self._is_silent = -COUNT_S, False
-        self._client.subscribe_topic("all", self._note)
+        self._client.subscribe_topic("all", self._queue_ended_worker)
         self._check_workers()
 
     @property
@@ -299,7 +299,7 @@ class Dask:
         when no other is under way. Raises what a job raised, and `MouseholeError` if the scheduler is gone,
         or if a worker is another Mousehole.
         """
-        self._launch(self._batches.rest())
+        self._launch(self._batches.flush())
         found = self._handle_crashes()
         names = self._list_finished(0.0 if found else timeout_s)
         self._require_scheduler()
@@ -437,7 +437,7 @@ class Dask:
             self._launch(self._batches.add(key, parcel, flight.shipment))
         return [(key, outcome) for key, (_, outcome) in zip(flight.parcels, answers.each, strict=False)]
 
-    def _note(self, event: Any) -> None:
+    def _queue_ended_worker(self, event: Any) -> None:
         """Queues the event of a worker that has ended unexpectedly; ignores any other event.
 
         Called in the client's thread with every event of the topic `all`.
@@ -447,7 +447,7 @@ class Dask:
             self._ended.put(told)
 
     def _handle_crashes(self) -> list[tuple[Any, Any]]:
-        """Repeats the tasks of workers that have ended unexpectedly, as `_note` queued them.
+        """Repeats the tasks of workers that have ended unexpectedly, from the queue of their events.
 
         Returns keys and outcomes (`Apart`) of the jobs that are given up.
         """
@@ -495,7 +495,7 @@ class Dask:
             raise self._fault("the scheduler is gone; what was finished before is kept where it is written")
         now = time.monotonic()
         if self._asked is not None and self._asked.done():
-            self._hear(self._asked)
+            self._store_thread_count(self._asked)
             self._asked, self._is_silent = None, False
         if self._asked is None and now - self._asked_s > COUNT_S:
             loop = self._client.loop.asyncio_loop
@@ -514,7 +514,7 @@ class Dask:
                 f"warning: no answer of the scheduler {self._address} for {silent_s:.0f} s; it may be frozen"
             )
 
-    def _hear(self, answer: "Future[dict[str, int]]") -> None:
+    def _store_thread_count(self, answer: "Future[dict[str, int]]") -> None:
         """Stores the number of the workers' threads from the scheduler's answer.
 
         Ignores an answer that failed. Reports once if there is no worker.

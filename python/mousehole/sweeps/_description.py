@@ -425,7 +425,9 @@ def resolve_traffic(made: Description, value: Value) -> list[str]:
     Models, places and standard input stay as they are.
     """
     names = list_traffic_names(value)
-    return [name if traffics.is_model(name) or name == "-" else str(made.folder / name) for name in names]
+    return [
+        name if traffics.is_model_or_place(name) or name == "-" else str(made.folder / name) for name in names
+    ]
 
 
 def _digest(cells: tuple[dict[str, Value], ...]) -> str:

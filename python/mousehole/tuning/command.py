@@ -58,10 +58,10 @@ def tune_command(
     For example: mousehole tune web:sfd --rate 5mbit --load 0.9 --scheme sfd --limit 'long mean +10%'
     """
     sources = require_traffic(traffic, options.users, options.apps)
-    from mousehole.inputs import is_model
+    from mousehole.inputs import is_model_or_place
     from mousehole.tuning import tune
 
-    output.check_result(outputs, [name for name in sources if not is_model(name)])
+    output.check_result(outputs, [name for name in sources if not is_model_or_place(name)])
     _check_folder(outputs.install)
     try:
         found = tune(sources, **vars(replace(options, reporter=console_reporter())))
