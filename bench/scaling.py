@@ -68,7 +68,7 @@ def main() -> int:
 def measure(duration: str, workers: int) -> str:
     """Measures the sweep, with runs of this length, on one worker, two, and so on; returns its table.
 
-    Starts and ends a scheduler and workers for each number.
+    Starts and ends a scheduler and workers for each number. Prints each time to standard error.
     """
     options = {**SWEEP["options"], "duration": duration}
     prepared = Prepared(read({**SWEEP, "options": options}))
@@ -115,7 +115,8 @@ def write_table(timed: list[Timed], rows: int, rate: float) -> str:
 def _measure_workers(prepared: Prepared, folder: Path, count: int) -> tuple[float, float]:
     """Returns the time of the sweep on `count` Dask workers, s, and the rate of empty runs, per second.
 
-    `folder` must not exist. The scheduler and its workers have ended then.
+    `folder` must not exist. The scheduler and its workers have ended then. Raises `TimeoutError` if the
+    scheduler does not start, and as `_time_sweep` does.
     """
     folder.mkdir()
     cluster = Cluster(folder)

@@ -111,7 +111,10 @@ def count_per_packet(binary: Path, case: str, scheme: str) -> float:
 
 
 def measure_costs(binary: Path, case: str, schemes: Sequence[str], rounds: int) -> Costs:
-    """Returns µs of CPU per packet by scheme, one value per round; ends the program if a run fails."""
+    """Returns µs of CPU per packet by scheme, one value per round; ends the program if a run fails.
+
+    Prints a line after each round.
+    """
     costs: Costs = {scheme: [] for scheme in schemes}
     for number in range(rounds):
         for scheme in schemes:

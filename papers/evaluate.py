@@ -336,9 +336,10 @@ class Evaluator:
             yield Check(": ".join(filter(None, [name, f"{before} < {after}"])), None, judgement)
 
     def _find_published(self, claim: Claim, labels: Cell) -> tuple[float, float] | None:
-        """Returns the published range of a claim, or None if it has none.
+        """Returns the published range of a claim in the claim's unit, or None if it has none.
 
-        Raises `MouseholeError` for a key that published.toml lacks.
+        A single number is both ends of its range. Raises `MouseholeError` for a key that published.toml
+        lacks.
         """
         given = claim.published
         if isinstance(given, str):

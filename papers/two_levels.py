@@ -23,7 +23,7 @@ class Mixture:
 
     @property
     def mean(self) -> float:
-        """Returns the mean size."""
+        """Returns the mean size, in the unit of `means`."""
         return float(self.shares @ self.means)
 
 
@@ -37,7 +37,7 @@ def pareto(mean: float, shape: float, phases: int = 100) -> Mixture:
 
 
 def exponential(mean: float) -> Mixture:
-    """Returns exponential sizes of this mean as a mixture of one."""
+    """Returns exponential sizes of this mean as a mixture of one, in the mean's unit."""
     return Mixture(np.ones(1), np.array([mean]))
 
 

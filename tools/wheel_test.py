@@ -125,7 +125,7 @@ STEPS_WITH_EXTRAS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Tests every step; returns 0 if all of them succeed, else 1.
+    """Tests every step in a temporary folder; prints the results, and returns 0 if all succeed, else 1.
 
     Ends the program, with status 2, unless either wheels or --installed are given.
     """

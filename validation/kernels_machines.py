@@ -181,7 +181,7 @@ def play(name: str, machine: Machine) -> list[str]:
 
 
 def main() -> int:
-    """Runs every machine, or those that are named as arguments.
+    """Runs every machine, or those that are named as arguments, and prints the results.
 
     Returns 1 if a check failed, and where CI is set also if a machine could not run. Raises `KeyError` for an
     unknown name.

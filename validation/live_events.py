@@ -372,9 +372,9 @@ def find_leftovers(lab: Lab) -> list[str]:
 
 
 def main() -> int:
-    """Plays the events that the command line asks for; returns 1 if something came wrong.
+    """Plays the events that the command line asks for, and prints faults and a table of wrong states.
 
-    Returns 1 too where it cannot run.
+    Returns 1 if something came wrong, also where it cannot run.
     """
     parser = argparse.ArgumentParser(description="Play random events at devices that a guard keeps.")
     parser.add_argument("--events", type=int, default=1000, help="how many (default 1000)")

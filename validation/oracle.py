@@ -316,7 +316,7 @@ def count_outcomes(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the comparison; returns 1 if a case differs that is no tie, else 0.
+    """Runs the comparison and prints its lines; returns 1 if a case differs that is no tie, else 0.
 
     It is 1 too where ns-2 is needed and not installed.
     """

@@ -241,6 +241,7 @@ def play_simulated(case: Case, phase_s: float) -> Iterator[Event]:
     """Plays a case in the simulator and yields its events, without marks.
 
     Its trace names slots, which are reused: a slot is the next flow's when it sends at that flow's start.
+    Ends the program if the run has no trace.
     """
     scenario = {**case.scenario(phase_s, 0.0), "trace": True}
     trace = run_one(scenario, None, _engine.Cancel()).trace()
@@ -387,7 +388,7 @@ def run_t_test(discipline: str, figure: str, theirs: np.ndarray, mine: np.ndarra
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs both comparisons; returns 1 if a flow or a figure differs, else 0.
+    """Runs both comparisons and prints their lines; returns 1 if a flow or a figure differs, else 0.
 
     It is 1 too if ns-2 is not installed.
     """

@@ -223,7 +223,7 @@ def _parse_frame(link: int, data: bytes, length: int) -> tuple[End, End, int, in
 
 
 def _parse_ipv4(data: bytes, place: int, length: int) -> tuple[End, End, int, int, int] | str | None:
-    """Returns the segment in the IPv4 packet at an offset `place`, or as `_parse_frame` does otherwise."""
+    """Returns the segment in the IPv4 packet at offset `place`, a reason or None, as `_parse_frame` does."""
     header = 4 * (data[place] & 15)
     (total,) = struct.unpack_from(">H", data, place + 2)
     (fragment,) = struct.unpack_from(">H", data, place + 6)
@@ -240,7 +240,7 @@ def _parse_ipv4(data: bytes, place: int, length: int) -> tuple[End, End, int, in
 
 
 def _parse_ipv6(data: bytes, place: int, length: int) -> tuple[End, End, int, int, int] | str | None:
-    """Returns the segment in the IPv6 packet at an offset `place`, or as `_parse_frame` does otherwise."""
+    """Returns the segment in the IPv6 packet at offset `place`, a reason or None, as `_parse_frame` does."""
     (total,) = struct.unpack_from(">H", data, place + 4)
     following, ends = data[place + 6], (data[place + 8 : place + 24], data[place + 24 : place + 40])
     total = total or length - place - 40

@@ -237,7 +237,7 @@ def start_linux_run(case: Case) -> Iterator[Callable[[], Measured]]:
     )
 
     def finish() -> Measured:
-        """Waits for the run and returns its result."""
+        """Waits for the run and returns its result; ends the program if it failed."""
         out, errors = process.communicate(timeout=case.seconds + 2 * SPARE_S)
         if process.returncode:
             raise SystemExit(f"witness: a run ended with {process.returncode}: {errors.strip()[-500:]}")

@@ -58,17 +58,17 @@ def _mass_below(kb: float) -> float:
 
 
 def mean_reduction(run: Measured, baseline: Measured) -> float:
-    """Returns the reduction of mean latency, averaged over the sizes of short flows (Table 4)."""
+    """Returns the reduction of mean latency as a share, averaged over the sizes of short flows (Table 4)."""
     return float(np.nanmean(_reductions(run, baseline)))
 
 
 def most_reduction(run: Measured, baseline: Measured) -> float:
-    """Returns the greatest reduction over the sizes of short flows."""
+    """Returns the greatest reduction of mean latency over the sizes of short flows, as a share."""
     return float(np.nanmax(_reductions(run, baseline)))
 
 
 def least_reduction(run: Measured, baseline: Measured) -> float:
-    """Returns the least reduction over the sizes of short flows."""
+    """Returns the least reduction of mean latency over the sizes of short flows, as a share."""
     return float(np.nanmin(_reductions(run, baseline)))
 
 
@@ -258,7 +258,7 @@ def _median_page(page: str, weight: Callable[[Floats], Floats]) -> float:
 
 
 def _reductions(run: Measured, baseline: Measured) -> Floats:
-    """Returns the reduction of mean latency at each size of short flows."""
+    """Returns the reduction of mean latency at each size of short flows, as a share of the baseline's."""
     reductions: Floats = 1 - run["mean_s"][SIZES] / baseline["mean_s"][SIZES]
     return reductions
 

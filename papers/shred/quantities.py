@@ -73,7 +73,10 @@ def growth_of_lead(
     first_other: Measured,
     first_baseline: Measured,
 ) -> float:
-    """Returns the growth of the difference between two schemes' benefits, from `first` runs to these."""
+    """Returns the growth of the difference between two schemes' benefits, from `first` runs to these.
+
+    Benefits are relative, so the result is a difference of shares.
+    """
     return growth(run, baseline, first, first_baseline) - growth(other, baseline, first_other, first_baseline)
 
 

@@ -116,13 +116,17 @@ class Results:
         return Measure(source.quantity, None if source.kind else "short", source.kind)
 
     def primary_values(self, cell: Cell, scheme: str) -> Floats:
-        """Returns the primary endpoint under a scheme, one value per replication, NaN where it is missing."""
+        """Returns the primary endpoint under a scheme, one value per replication, NaN where it is missing.
+
+        The order is that of the replications; times are in seconds.
+        """
         return self.values(cell, scheme, self.compared(cell).primary.source)
 
     def values(self, cell: Cell, scheme: str, source: Source) -> Floats:
-        """Returns a quantity, one value per replication, NaN where it is missing.
+        """Returns a quantity, one value per replication in order, NaN where it is missing.
 
-        A percentile of a bucket has no values unless all replications have it.
+        Values are in the unit of the quantity. A percentile of a bucket has no values unless all replications
+        have it.
         """
         return self.compared(cell).values(source, scheme)
 
@@ -135,9 +139,10 @@ class Results:
         return [self.facts[Task(*indices, replication)] for replication in range(self.plan.replications)]
 
     def bucket_values(self, cell: Cell, scheme: str, role: Summary, statistic: str) -> Floats:
-        """Returns a statistic of a summary bucket, one value per replication.
+        """Returns a statistic of a summary bucket, one value per replication in order.
 
-        NaN where the replication has too few transfers. Raises `KeyError` for an unknown statistic.
+        Times are in seconds. NaN where the replication has too few transfers. Raises `KeyError` for an
+        unknown statistic.
         """
         index = self._find_bucket(role)
         return np.array([run.statistics[statistic][index] for run in self.runs(cell, scheme)])

@@ -170,5 +170,5 @@ def is_varying(rate: str | None) -> bool:
 
 
 def _replace_by_mean(rate: str | None) -> str | None:
-    """Returns the mean, in bit/s, of a rate that varies; any other rate unchanged."""
+    """Returns the mean, in bit/s, of a rate that varies; any other rate, and None, unchanged."""
     return f"{_engine.link_rate('rate', rate)}bit" if rate is not None and is_varying(rate) else rate

@@ -237,7 +237,10 @@ def _to_floats(column: pl.Series) -> Any:
 
 
 def _summarise_changes(changes: Any) -> dict[str, float | None]:
-    """Returns the geometric mean of changes, the smallest and the largest; None for each without changes."""
+    """Returns the geometric mean of relative changes, the smallest and the largest, by column.
+
+    Each is None without changes.
+    """
     if not len(changes):
         return dict.fromkeys(("change", "change_least", "change_most"))
     return {
