@@ -59,7 +59,10 @@ class Score:
 
     @property
     def violation(self) -> float:
-        """Returns the sum of the excesses above 0 over the limits, as `Limit.weight` has them; 0 if all hold."""
+        """Returns the sum of the excesses above 0 over the limits; 0 if all hold.
+
+        Excesses are as `Limit.weight` has them.
+        """
         return sum(max(one, 0.0) for one in self.excess)
 
     def dominates(self, other: "Score") -> bool:
