@@ -37,7 +37,7 @@ class Row:
 
     @property
     def left_out(self) -> float:
-        """Returns the share of the bytes on the wire that our reader left out."""
+        """Returns the share of the bytes on the wire that our reader left out; 0 if there are none."""
         used, whole = self.on_wire
         return 1 - used / whole if whole else 0.0
 

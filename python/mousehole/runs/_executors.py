@@ -469,7 +469,7 @@ class Dask:
         """Counts one more crash of the task's workers, at least `least`, and repeats its jobs one by one.
 
         Jobs with `CRASHES` crashes wait to run alone. Jobs that have run alone `ALONE` times are given up:
-        their keys are returned, with the reasons as `Apart`.
+        their keys are returned, with the reasons as `Apart`. The list is empty if none is given up.
         """
         crashes, worker = max(flight.crashes + 1, least), worker or flight.last_worker
         if flight.alone >= ALONE:

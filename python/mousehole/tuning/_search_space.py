@@ -542,7 +542,8 @@ def _list_neighbours(dimension: Dimension, value: Value) -> list[Value]:
 def _round_value(kind: Kind, value: float) -> float:
     """Returns a value with the precision of its kind.
 
-    Whole numbers and packets are at least 1, shares of the buffer at least one step.
+    Whole numbers and packets are at least 1, shares of the buffer at least one step. Other values have `FINE`
+    significant digits.
     """
     if kind.is_whole or kind.name == "packets":
         return float(max(round(value), 1))
