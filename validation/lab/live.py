@@ -203,8 +203,8 @@ class Lab:
     def inside(self, net: str) -> Iterator[None]:
         """Moves this thread into a network namespace during the block, for the sockets that it opens.
 
-        Blocks do not nest: the end of one leads back to the thread's first namespace. Raises `OSError` if a
-        move fails.
+        Blocks do not nest: the end of each leads back to the namespace in which the lab was made. Raises
+        `OSError` if a move fails.
         """
         raise_on_error(LIBC.setns(self.nets[net], CLONE_NEWNET), "setns(net)")
         try:
