@@ -131,7 +131,7 @@ def make_parser(document: str | None, rounds: int, output: str) -> argparse.Argu
 
 
 def measure(case: Case, binary: Path, rounds: int, *, with_ns2: bool) -> tuple[Program, Program | None]:
-    """Runs all rounds of one case, with the two simulators alternating.
+    """Runs all rounds of one case, with the two simulators alternating; returns ours and ns-2's.
 
     Without `with_ns2` the second result is None. Ends the program if a run fails.
     """
@@ -146,7 +146,7 @@ def measure(case: Case, binary: Path, rounds: int, *, with_ns2: bool) -> tuple[P
 
 
 def run_ours(command: list[str]) -> Run:
-    """Runs mousehole-bench once and parses the line of JSON that it prints.
+    """Runs mousehole-bench once and returns its cost and the numbers of the JSON that it prints.
 
     Ends the program if it fails.
     """
@@ -157,7 +157,7 @@ def run_ours(command: list[str]) -> Run:
 
 
 def run_ns2(command: list[str]) -> Run:
-    """Runs ns once and parses the words of the form name=number that its scripts print.
+    """Runs ns once and returns its cost and the numbers that its scripts print in the form name=number.
 
     Ends the program if it fails.
     """
@@ -167,9 +167,9 @@ def run_ns2(command: list[str]) -> Run:
 
 
 def run_child(command: list[str]) -> tuple[float, int, str]:
-    """Runs a child in a scratch directory.
+    """Runs a child in a scratch directory; returns CPU seconds, peak resident bytes and output.
 
-    Returns CPU seconds, peak resident bytes and output. Ends the program with a message if it fails.
+    Ends the program with a message if it fails.
     """
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile("w+") as output:
         child = subprocess.Popen(command, cwd=scratch, stdout=output)
@@ -219,7 +219,7 @@ def make_row(case: Case, ours: Program, theirs: Program | None) -> dict[str, flo
 
 
 def list_misses(case: Case, row: dict[str, float | None]) -> list[str]:
-    """Returns the faults of a row: too slow, or not the same work. Without ns-2 there are none."""
+    """Returns the faults of a row: too slow, or not the same work; without ns-2 there are none."""
     least, packets, ns2_packets = row["ratio_low"], row["packets_per_s"], row["ns2_packets_per_s"]
     found = []
     if least is not None and not 0 < least <= case.most_ratio:

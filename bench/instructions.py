@@ -63,8 +63,8 @@ class Counts:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Counts the instructions, then compares them with the record or renews it; returns the exit status.
 
-    It is 1 if a case rose beyond the bar, 2 if there is no record. Without valgrind it is 0, but 2 if CI
-    is set.
+    It is 1 if a case rose beyond the bar, 2 if there is no record. Without valgrind it is 0, but 2 if CI is
+    set.
     """
     options = parse_arguments(arguments)
     if not shutil.which("valgrind"):
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line."""
+    """Returns the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--binary", type=Path, default=BINARY)
     parser.add_argument("--record", type=Path, default=RECORD)
@@ -102,16 +102,14 @@ def read_compiler() -> str:
 
 
 def count_all(binary: Path) -> dict[str, int]:
-    """Returns the instructions of every case; each command runs once. Ends the program if one fails."""
+    """Returns the instructions of every case; each command runs once, and the program ends if one fails."""
     commands = {case.command for case in CASES} | {case.without for case in CASES if case.without}
     taken = {command: count_instructions([str(binary), *command]) for command in sorted(commands)}
     return {case.name: taken[case.command] - taken.get(case.without, 0) for case in CASES}
 
 
 def count_instructions(command: Sequence[str]) -> int:
-    """Returns the instructions of one run.
-
-    Ends the program if it fails.
+    """Returns the instructions of one run; ends the program if it fails.
 
     The environment is nearly empty, since the loader reads it, which costs instructions.
     """
@@ -125,7 +123,7 @@ def count_instructions(command: Sequence[str]) -> int:
 
 
 def parse_record(text: str) -> Counts:
-    """Parses the text of the record. Raises `KeyError` without the compiler."""
+    """Returns the counts in the text of the record; raises `KeyError` without the compiler."""
     fields = dict(line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("#"))
     return Counts(fields.pop("rustc"), {name: int(number) for name, number in fields.items()})
 
@@ -133,7 +131,8 @@ def parse_record(text: str) -> Counts:
 def compare(now: Counts, then: Counts) -> Iterator[str]:
     """Prints one line per case and yields a line for each rise beyond the bar.
 
-    Where the record has other cases, it yields only a line that says so.
+    The bar is higher if the compilers differ, which is printed too. Where the record has other cases, it
+    yields only a line that says so.
     """
     bar = BAR if now.rustc == then.rustc else BAR_OTHER_COMPILER
     if now.rustc != then.rustc:

@@ -103,7 +103,7 @@ COST_HEADER = ("case", "µs per packet", "ns per event", "× real time", "use of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures everything and renews the document. Returns 0; ends the program if a run fails."""
+    """Measures everything and renews the document; returns 0, and ends the program if a run fails."""
     options = parse_arguments(arguments)
     binary = options.binary
     sections = [
@@ -122,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line."""
+    """Returns the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--binary", type=Path, default=BINARY)
     parser.add_argument("--rounds", type=int, default=3)
@@ -155,9 +155,9 @@ def read_or_empty(path: str) -> str:
 
 
 def measure_costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) -> str:
-    """Measures the cases alternately.
+    """Measures the cases alternately; returns a section with the table of their costs.
 
-    Returns a section with the table of their costs. Ends the program if a run fails.
+    Prints the name of each case before its runs. Ends the program if a run fails.
     """
     measured = [Measured(case) for case in cases]
     for _ in range(rounds):
@@ -174,7 +174,7 @@ def measure_costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) 
 def measure_threads(binary: Path, rounds: int) -> str:
     """Returns a section: packets per second of 1, 2, 4 … concurrent threads with one replication each.
 
-    Ends the program if a run fails.
+    Prints each number before its run. Ends the program if a run fails.
     """
     counts = list_thread_counts(os.cpu_count() or 1)
     speeds: dict[int, list[float]] = {count: [] for count in counts}
@@ -210,7 +210,7 @@ def list_thread_counts(cores: int) -> list[int]:
 def measure_memory(binary: Path) -> str:
     """Returns a section: peak resident memory by live connections, and the increment for each further one.
 
-    Ends the program if a run fails.
+    Prints each number before its run. Ends the program if a run fails.
     """
     runs = {}
     for count in MEMORY_FLOWS:

@@ -59,9 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def profile(command: Sequence[str]) -> tuple[Counter[str], int]:
-    """Runs a command under callgrind.
+    """Runs a command under callgrind; returns its instructions by source file, and its data packets.
 
-    Returns its instructions by source file, and its data packets. Ends the program if it fails.
+    Ends the program if it fails.
     """
     with tempfile.NamedTemporaryFile("r", suffix=".callgrind") as output:
         valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={output.name}", *command]
@@ -75,8 +75,8 @@ def profile(command: Sequence[str]) -> tuple[Counter[str], int]:
 def sum_by_file(lines: Iterable[str]) -> Counter[str]:
     """Returns the instructions by source file from a profile in callgrind's format.
 
-    A name follows its number at its first occurrence only. The line after `calls=` holds the cost
-    of the called function, which is counted in that function.
+    A name follows its number at its first occurrence only. The line after `calls=` holds the cost of the
+    called function, which is counted in that function.
     """
     names: dict[str, str] = {}
     counts: Counter[str] = Counter()
@@ -99,7 +99,7 @@ def sum_by_file(lines: Iterable[str]) -> Counter[str]:
 
 
 def sum_by_part(files: Counter[str]) -> dict[str, int]:
-    """Returns the instructions of each of `PARTS`, from those by file. The order is that of `PARTS`."""
+    """Returns the instructions of each of `PARTS`, in their order, from those by file."""
     parts = dict.fromkeys((part for part, _ in PARTS), 0)
     for file, count in files.items():
         parts[next(part for part, pattern in PARTS if re.search(pattern, file))] += count

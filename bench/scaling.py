@@ -52,7 +52,7 @@ class Timed:
 
 
 def main() -> int:
-    """Measures, prints the table and writes the page. Returns 0; with --dry the page stays as it is."""
+    """Measures, prints the table and writes the page; returns 0. With --dry the page stays as it is."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--dry", action="store_true", help="do not write docs/cluster.md")
@@ -66,9 +66,9 @@ def main() -> int:
 
 
 def measure(duration: str, workers: int) -> str:
-    """Measures the sweep, with runs of this length, on one worker, two, and so on.
+    """Measures the sweep, with runs of this length, on one worker, two, and so on; returns its table.
 
-    Returns its table. Starts and ends a scheduler and workers for each number.
+    Starts and ends a scheduler and workers for each number. Prints each time to standard error.
     """
     options = {**SWEEP["options"], "duration": duration}
     prepared = Prepared(read({**SWEEP, "options": options}))
@@ -87,8 +87,9 @@ def measure(duration: str, workers: int) -> str:
 
 
 def write_table(timed: list[Timed], rows: int, rate: float) -> str:
-    """Returns the table of measured lines, and of lines computed from the rate at which runs are
-    given out. `timed` has each kind with one worker.
+    """Returns the table of measured lines, and of lines computed from the rate at which runs are given out.
+
+    `timed` must have each kind with one worker. `rate` is in runs per second.
     """
     alone = {one.kind: median(one.seconds) for one in timed if one.workers == 1}
     cell_s = alone["Dask"] / rows
@@ -114,7 +115,8 @@ def write_table(timed: list[Timed], rows: int, rate: float) -> str:
 def _measure_workers(prepared: Prepared, folder: Path, count: int) -> tuple[float, float]:
     """Returns the time of the sweep on `count` Dask workers, s, and the rate of empty runs, per second.
 
-    `folder` must not exist. The scheduler and its workers have ended then.
+    `folder` must not exist. The scheduler and its workers have ended then. Raises `TimeoutError` if the
+    scheduler does not start, and as `_time_sweep` does.
     """
     folder.mkdir()
     cluster = Cluster(folder)
@@ -137,9 +139,9 @@ def _measure_workers(prepared: Prepared, folder: Path, count: int) -> tuple[floa
 
 
 def _time_sweep(prepared: Prepared, backend: Backend) -> float:
-    """Returns the time of all rows of a sweep, s.
+    """Returns the time of all rows of a sweep, s; traffic is read before.
 
-    Traffic is read before. Raises `RuntimeError` if a row is missing.
+    Raises `RuntimeError` if a row is missing.
     """
     jobs: list[tuple[tuple[int, int, int], Job[Any]]] = []
     for number in range(len(prepared.cells)):

@@ -43,13 +43,14 @@ class Spread:
     most: float
 
     def __str__(self) -> str:
+        """Returns the median, with the minimum and the maximum in brackets."""
         return f"{self.median:.2f} ({self.least:.2f}–{self.most:.2f})"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Counts and measures, prints a table and writes JSON to the folder of bench.json.
 
-    Returns 1 if a scheme exceeds its bar.
+    Returns 1 if a scheme exceeds its bar, else 0.
     """
     options = parse_arguments(arguments)
     counts = count_all(options.binary, options.schemes)
@@ -65,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line: that of engine.py, and the schemes."""
+    """Returns the options of the command line: those of engine.py, and the schemes, drop-tail first."""
     parser = engine.make_parser(__doc__, ROUNDS, "bench-schemes.json")
     parser.add_argument("--schemes", nargs="+", default=None)
     options = parser.parse_args(arguments)
@@ -88,7 +89,7 @@ def put_droptail_first(schemes: Sequence[str]) -> list[str]:
 def count_all(binary: Path, schemes: Sequence[str]) -> dict[str, dict[str, float]]:
     """Returns the instructions per packet by case and scheme; empty if valgrind is not installed.
 
-    Ends the program if a run fails.
+    That is printed then. Ends the program if a run fails.
     """
     if not shutil.which("valgrind"):
         print(
@@ -110,7 +111,10 @@ def count_per_packet(binary: Path, case: str, scheme: str) -> float:
 
 
 def measure_costs(binary: Path, case: str, schemes: Sequence[str], rounds: int) -> Costs:
-    """Returns µs of CPU per packet by scheme, one value per round. Ends the program if a run fails."""
+    """Returns µs of CPU per packet by scheme, one value per round; ends the program if a run fails.
+
+    Prints a line after each round.
+    """
     costs: Costs = {scheme: [] for scheme in schemes}
     for number in range(rounds):
         for scheme in schemes:
@@ -128,10 +132,7 @@ def measure_cost(binary: Path, case: str, scheme: str) -> float:
 
 
 def relate_to_droptail(counts: Mapping[str, float]) -> dict[str, float]:
-    """Returns the ratio of each scheme's instructions to drop-tail's.
-
-    Raises `KeyError` without drop-tail.
-    """
+    """Returns the ratio of each scheme's instructions to drop-tail's; raises `KeyError` without drop-tail."""
     return {scheme: count / counts["droptail"] for scheme, count in counts.items()}
 
 

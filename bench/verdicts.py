@@ -49,7 +49,7 @@ class Cost:
     def verdict_s(self) -> float:
         """Returns the CPU seconds of a verdict whose interval has the half-width `HALF_WIDTH`.
 
-        There is at least one verdict.
+        There must be at least one verdict; raises `StatisticsError` otherwise.
         """
         mean_square = statistics.fmean(one**2 for one in self.half_widths)
         return self.cpu_s * mean_square / HALF_WIDTH**2 / len(self.half_widths)
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure(case: str, program: Path) -> Cost:
-    """Runs a command once in a child and returns its cost. Raises `CalledProcessError` if it fails."""
+    """Runs a command once in a child and returns its cost; raises `CalledProcessError` if it fails."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         used_s, began_s = read_used_s(), time.monotonic()
         subprocess.run([program, *case.split(), "--json", file.name], capture_output=True, check=True)
@@ -94,7 +94,7 @@ def list_half_widths(document: dict[str, Any]) -> list[float]:
 def format_row(case: str, costs: Sequence[Cost]) -> str:
     """Returns a line of the table: medians of the rounds, of the last column with its range.
 
-    There is at least one round, with an interval.
+    There must be at least one round, with an interval.
     """
     cpu_s, wall_s = (
         statistics.median(one.cpu_s for one in costs),

@@ -31,7 +31,7 @@ SHARED = "--seeds 3 --jobs 1 --schemes droptail,sfd,fq-codel,cake,excess-cake"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Times all cases; returns 1 if a case gave different results under the two wheels.
+    """Times all cases; returns 1 if a case gave different results under the two wheels, else 0.
 
     The wheels are unpacked into a temporary folder.
     """
@@ -60,8 +60,9 @@ def unpack(wheel: Path, folder: Path) -> Path:
 
 
 def play(case: str, sites: Sequence[Path], is_even: bool) -> tuple[list[float], list[Any]]:
-    """Returns CPU seconds and results of a case under each wheel; in even rounds the first wheel
-    runs first.
+    """Returns CPU seconds and results of a case under each wheel, in the order of `sites`.
+
+    In even rounds the first wheel runs first, in odd ones the second.
     """
     found = {site: compare(case, site) for site in (sites if is_even else reversed(sites))}
     return [found[site][0] for site in sites], [found[site][1] for site in sites]

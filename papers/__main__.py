@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the wanted items and prints one line of JSON for each part; returns 0, whatever came out.
 
     Figures are written into the folder `--pictures`. Raises `MouseholeError` for an unknown name,
-    `SystemExit` for an unknown option.
+    `SystemExit` for an unknown option. `arguments` are those of the process by default.
     """
     parser = argparse.ArgumentParser(prog="python -m papers", description=__doc__)
     parser.add_argument("paper", help="the paper's name, as rio-ps, or all")

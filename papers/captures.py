@@ -16,10 +16,9 @@ from papers.definition import Json
 def capture_design(scenario: Json) -> Design:
     """Returns the design of intervals over replications of a scenario, by the rule of `compare`.
 
-    Reads the files once per scenario. Raises `MouseholeError` for a scenario that the engine refuses.
-
     Only file traffic that is overlaid to meet a load needs an allowance; a model draws anew in each
-    replication.
+    replication. Reads the files once per scenario. Raises `MouseholeError` for a scenario that the engine
+    refuses.
     """
     whole = fill_in(scenario)
     if not whole["traffic"].get("files") or whole["traffic"].get("load") is None or not whole.get("link"):

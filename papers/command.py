@@ -51,14 +51,12 @@ def run(
     html_folder: Path | None = None,
     markdown: bool = False,
 ) -> int:
-    """Runs a paper, or one item of it, and prints what comes out; returns 0 whatever that is.
-
-    Figures are written into the current folder. Raises `MouseholeError` for an unknown paper, item or
-    reading and for a file that cannot be written, `Stopped` on Ctrl-C.
+    """Runs a paper, or one item of it, and prints the results; returns 0 whatever they are.
 
     Without a name all papers that state claims are run. With `html_folder` all items are run and written as
-    one page instead; with `markdown` Markdown is printed. `dask` is the address of a Dask scheduler whose
-    workers do the runs.
+    one page instead; with `markdown` Markdown is printed. Figures are written into the current folder. `dask`
+    is the address of a Dask scheduler whose workers do the runs. Raises `MouseholeError` for an unknown
+    paper, item or reading and for a file that cannot be written, `Stopped` on Ctrl-C.
     """
     papers = [paper.find_paper(name)] if name is not None else list_papers_with_claims()
     wanted = Wanted(
@@ -91,10 +89,9 @@ def run(
 
 
 def write_html(papers: Sequence[Paper], folder: Path, options: Options, *, details: bool = False) -> Path:
-    """Runs all items of the papers and writes `index.html` into the folder.
+    """Runs all items of the papers, writes `index.html` into the folder, and returns its path.
 
-    Returns its path. Makes the folder; an older page is replaced. Raises `MouseholeError` for a file that
-    cannot be written.
+    Makes the folder; an older page is replaced. Raises `MouseholeError` for a file that cannot be written.
     """
     with tempfile.TemporaryDirectory() as place:
         wanted = Wanted(everything=True, pictures=Path(place), form="svg")

@@ -98,7 +98,7 @@ class Claim(Value):
 
     @property
     def name(self) -> str:
-        """The id, followed by the name of the part if it has one."""
+        """Returns the id, followed by the name of the part if it has one."""
         return f"{self.id} {self.part}".rstrip()
 
 
@@ -146,7 +146,7 @@ class Open:
     tried: tuple[Trial, ...] = ()
 
     def was_fitted_to(self, claim: Claim) -> bool:
-        """Returns whether the value was chosen with knowledge of this claim's outcome."""
+        """Returns whether the value was chosen with knowledge of this claim's outcome, by `fitted`."""
         return _matches(self.fitted, claim)
 
     def select_trials(self, claim: Claim) -> tuple[Trial, ...]:
@@ -316,8 +316,9 @@ class Definition:
         return tuple((axis, given.get(axis, known[0])) for axis, known in axes.items())
 
     def list_combinations(self, claim: Claim) -> list[dict[str, str]]:
-        """Returns all combinations of the labels of `each` that a claim covers, the last axis changing
-        fastest. Without `each` there is one, without labels.
+        """Returns the combinations of the labels of `each` that a claim covers, last axis fastest.
+
+        Without `each` there is one, without labels. Those of `skip` are left out.
         """
         if not claim.each:
             return [{}]
@@ -337,8 +338,9 @@ class Definition:
         return [self.find_cell(grid, labels, value.of, one) for one in ({}, *others)]
 
     def apply_changes(self, scenario: Json, grid: str, cell: Labels, *, full: bool = False) -> Json:
-        """Returns a scenario with the changes of a grid and of a cell's labels; `full` chooses the
-        full length. The scenario stays as it is; labels replace changes of the grid.
+        """Returns a copy of a scenario with the changes of a grid and of a cell's labels, which come last.
+
+        `full` chooses the changes of the full length, else those of the quick one are made.
         """
         own = self.grids[grid]
         changes = [own.change, own.full if full else own.quick]
@@ -348,9 +350,9 @@ class Definition:
 
 
 def read_toml(path: Path) -> Json:
-    """Reads a TOML file; raises `MouseholeError` with the file and the line if it is invalid.
+    """Returns the content of a TOML file.
 
-    `OSError` passes.
+    Raises `MouseholeError` with the file and the line if it is invalid. `OSError` passes.
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -359,8 +361,9 @@ def read_toml(path: Path) -> Json:
 
 
 def read_definition(path: Path) -> Definition:
-    """Reads and checks the definition of a paper; raises `MouseholeError` for unknown, missing or
-    invalid entries.
+    """Returns the definition of a paper from its file, after all checks.
+
+    Raises `MouseholeError` for unknown, missing or invalid entries.
     """
     return _Reader(path).definition(read_toml(path))
 
@@ -372,14 +375,14 @@ class _Reader:
     path: Path
 
     def definition(self, data: Json) -> Definition:
-        """Returns the definition from the file's content. Raises `MouseholeError` for any fault in it."""
+        """Returns the definition from the file's content; raises `MouseholeError` for any fault in it."""
         known = ["axis", "claim", "figure", "full", "grid", "open", "paper", "quick", "reading", "scheme",
                  "table"]  # fmt: skip
-        self._only_known(data, known, "the file")
+        self._require_only_known(data, known, "the file")
         axes = {name: self._axis(name, one) for name, one in data.get("axis", {}).items()}
         grids = {name: self._grid(name, one, axes) for name, one in data.get("grid", {}).items()}
         definition = Definition(
-            **self._checked(data, "paper", ("name", "title", "authors", "source")),
+            **self._read_checked(data, "paper", ("name", "title", "authors", "source")),
             quick=self._make(Length, data.get("quick", {}), "quick"),
             full=self._make(Length, data.get("full", {}), "full"),
             axes=axes,
@@ -401,10 +404,10 @@ class _Reader:
         self._check_readings(definition)
         return definition
 
-    def _checked(self, data: Json, name: str, wanted: tuple[str, ...]) -> Json:
+    def _read_checked(self, data: Json, name: str, wanted: tuple[str, ...]) -> Json:
         """Returns the table `name` if it has exactly the wanted keys; raises `MouseholeError` otherwise."""
         table = data.get(name, {})
-        self._only_known(table, list(wanted), name)
+        self._require_only_known(table, list(wanted), name)
         for key in wanted:
             if key not in table:
                 raise self._error(name, f'"{key}" is missing')
@@ -413,9 +416,8 @@ class _Reader:
     def _axis(self, name: str, table: Json) -> dict[str, Json]:
         """Returns for each label its changes to a scenario.
 
-        Raises `MouseholeError` for a label whose value is no table.
-
-        `path` and `values` are a short form for one key with several values.
+        `path` and `values` are a short form for one key with several values. Raises `MouseholeError` for a
+        label whose value is no table.
         """
         if set(table) == {"path", "values"}:
             return {format_label(value): _nest(table["path"].split("."), value) for value in table["values"]}
@@ -428,28 +430,30 @@ class _Reader:
         """Returns a grid; raises `MouseholeError` for an unknown axis, label or key."""
         where, chosen = f"grid {name}", {}
         for axis, labels in table.get("axes", {}).items():
-            self._known(axis, list(axes), "axis", where)
+            self._require_known(axis, list(axes), "axis", where)
             chosen[axis] = tuple(axes[axis]) if labels == "all" else tuple(map(format_label, labels))
             for label in chosen[axis]:
-                self._known(label, list(axes[axis]), "label", f"{where}, axis {axis}")
+                self._require_known(label, list(axes[axis]), "label", f"{where}, axis {axis}")
         return self._make(Grid, {**table, "axes": chosen}, where)
 
     def _claim(self, table: Json, grids: Mapping[str, Grid]) -> Claim:
-        """Returns a claim. Raises `MouseholeError` for an unknown kind, unit, basis, grid or cell, and for
-        one without a value unless it is lost.
+        """Returns a claim.
+
+        Raises `MouseholeError` for an unknown kind, unit, basis, grid or cell, and for one without a value
+        unless it is lost.
         """
         where = f"claim {table.get('id', '?')}"
         made = self._make(Claim, self._with_cells(table), where)
-        self._known(made.kind, list(KINDS), "kind", where)
-        self._known(made.unit, list(UNITS), "unit", where)
-        self._known(made.basis, list(BASES), "basis", where)
+        self._require_known(made.kind, list(KINDS), "kind", where)
+        self._require_known(made.unit, list(UNITS), "unit", where)
+        self._require_known(made.basis, list(BASES), "basis", where)
         if made.kind == "lost":
             return made
         if not made.value:
             raise self._error(where, '"value" is missing')
         if made.kind == "exact" and not made.grid:
             return made
-        self._known(made.grid, list(grids), "grid", where)
+        self._require_known(made.grid, list(grids), "grid", where)
         self._check_value(made, grids[made.grid], where, each=made.each)
         for cell in made.order:
             self._check_cell(cell, grids[made.grid], where)
@@ -471,7 +475,7 @@ class _Reader:
             where = f"open {one.name}"
             for entry in (*one.fitted, *one.claims, *(name for trial in one.tried for name in trial.skip)):
                 if not any(_matches((entry,), claim) for claim in definition.claims):
-                    self._known(entry, names, "claim", where)
+                    self._require_known(entry, names, "claim", where)
             for claim in definition.claims:
                 for trial in one.select_trials(claim):
                     self._check_trial(definition, claim, (trial,), f"{where}, tried {trial.name}")
@@ -484,14 +488,15 @@ class _Reader:
         for one in definition.readings:
             where = f"reading {one.name}"
             for name, value in one.values.items():
-                self._known(name, list(tried), "open parameter", where)
-                self._known(value, tried[name], "trial", f"{where}, {name}")
+                self._require_known(name, list(tried), "open parameter", where)
+                self._require_known(value, tried[name], "trial", f"{where}, {name}")
             for claim in definition.claims:
                 self._check_trial(definition, claim, definition.list_trials(one), where)
 
     def _check_trial(self, definition: Definition, claim: Claim, trials: Sequence[Trial], where: str) -> None:
-        """Raises `MouseholeError` for trials under which two different cells of a claim have equal
-        scenarios. Does nothing for a claim without a grid.
+        """Raises `MouseholeError` for trials under which two different cells of a claim have equal scenarios.
+
+        Does nothing for a claim without a grid.
         """
         if not claim.grid or not trials:
             return
@@ -527,7 +532,7 @@ class _Reader:
         made = self._make(TableItem, {**_format_number(table), "columns": columns, "rows": rows}, where)
         if not made.grid:
             return made
-        self._known(made.grid, list(grids), "grid", where)
+        self._require_known(made.grid, list(grids), "grid", where)
         for axis, labels in rows.items():
             self._check_cells(axis, labels, grids[made.grid], where)
         for column in columns:
@@ -544,10 +549,10 @@ class _Reader:
             key: value for key, value in self._with_cells(_format_number(table)).items() if key != "panel"
         }
         made = self._make(FigureItem, {**given, "panels": panels}, where)
-        self._known(made.grid, list(grids), "grid", where)
+        self._require_known(made.grid, list(grids), "grid", where)
         self._check_cells(made.curves, made.names, grids[made.grid], where)
         for panel in panels:
-            self._known(panel.kind, list(FIGURE_KINDS), "kind", where)
+            self._require_known(panel.kind, list(FIGURE_KINDS), "kind", where)
             self._check_value(panel, grids[made.grid], where, each=())
         return made
 
@@ -565,9 +570,9 @@ class _Reader:
     def _check_value(self, value: Value, grid: Grid, where: str, each: tuple[str, ...]) -> None:
         """Raises `MouseholeError` for a value with an unknown change, axis or cell."""
         if value.change:
-            self._known(value.change, list(CHANGES), "change", where)
+            self._require_known(value.change, list(CHANGES), "change", where)
         for axis in each:
-            self._known(axis, list(grid.axes), "axis", where)
+            self._require_known(axis, list(grid.axes), "axis", where)
         for cell in (value.of, value.against or {}, *value.also):
             self._check_cell(cell, grid, where)
 
@@ -578,35 +583,36 @@ class _Reader:
 
     def _check_cells(self, axis: str, labels: Iterable[str], grid: Grid, where: str) -> None:
         """Raises `MouseholeError` for an axis, or labels on it, that the grid lacks."""
-        self._known(axis, list(grid.axes), "axis", where)
+        self._require_known(axis, list(grid.axes), "axis", where)
         for label in labels:
-            self._known(label, list(grid.axes[axis]), "label", f"{where}, axis {axis}")
+            self._require_known(label, list(grid.axes[axis]), "label", f"{where}, axis {axis}")
 
     def _make(self, kind: type[T], table: Json, where: str) -> T:
         """Returns a dataclass from a table whose keys are its fields; lists become tuples.
 
-        Raises `MouseholeError` for an unknown or a missing key; types of values are not checked.
+        `where` names the table in errors. Raises `MouseholeError` for an unknown or a missing key; types of
+        values are not checked.
         """
         known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
-        self._only_known(table, list(known), where)
+        self._require_only_known(table, list(known), where)
         for name, one in known.items():
             needed = one.default is MISSING and one.default_factory is MISSING
             if needed and name not in table:
                 raise self._error(where, f'"{name}" is missing')
         return kind(**{key: _freeze(value) for key, value in table.items()})
 
-    def _only_known(self, table: Json, known: list[str], where: str) -> None:
+    def _require_only_known(self, table: Json, known: list[str], where: str) -> None:
         """Raises `MouseholeError` for a table with unknown keys."""
         for key in table:
-            self._known(key, known, "key", where)
+            self._require_known(key, known, "key", where)
 
-    def _known(self, name: str, known: list[str], what: str, where: str) -> None:
+    def _require_known(self, name: str, known: list[str], what: str, where: str) -> None:
         """Raises `MouseholeError` with suggestions if a name is unknown."""
         if name not in known:
             raise unknown_error(f"{self.path}: {where}", what, name, known)
 
     def _error(self, where: str, text: str) -> MouseholeError:
-        """Returns the error of a place in the file, with the file's path before it."""
+        """Returns the error of entry `where` of the file, with the file's path before it; raises nothing."""
         return MouseholeError(f"{self.path}: {where}: {text}")
 
 
@@ -654,7 +660,7 @@ def _freeze(value: Any) -> Any:
 
 
 def _nest(keys: list[str], value: object) -> Json:
-    """Returns nested tables that hold `value` under these keys."""
+    """Returns nested tables that hold `value` under these keys, the first outermost."""
     nested: Any = value
     for key in reversed(keys):
         nested = {key: nested}

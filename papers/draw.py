@@ -37,11 +37,10 @@ class Curve:
 
 
 def draw(item: FigureItem, panels: Sequence[tuple[Panel, Sequence[Curve]]], picture: Path) -> None:
-    """Draws all panels next to each other and writes the picture.
+    """Draws all panels next to each other and writes the picture, in the format of its suffix.
 
-    Makes the folder. The format is that of the picture's suffix.
-
-    Raises `MouseholeError` if a panel has fewer curves than the figure has names.
+    Makes the folder. Raises `MouseholeError` if a panel has fewer curves than the figure has names, and if
+    the file cannot be written.
     """
     for panel, curves in panels:
         missing = set(item.names) - {curve.name for curve in curves if len(curve.x)}
@@ -69,7 +68,7 @@ def _describe(panel: Panel, curves: Sequence[Curve]) -> str:
 
 
 def _make_panel_chart(panel: Panel, curves: Sequence[Curve], item: FigureItem) -> Any:
-    """Returns the chart of one panel."""
+    """Returns the chart of one panel: our curves, the published points, and the second value."""
     series = charts.make_series(item.names, "curve")
     scale = SCALES.get(panel.unit, 1.0)
     points = [datum for curve in curves for datum in _list_points(panel, curve, scale)]
@@ -128,8 +127,10 @@ def _list_points(panel: Panel, curve: Curve, scale: float) -> list[Datum]:
 
 
 def _make_axis(kind: Any, title: str, is_log: bool, places: list[float], top: float | None = None) -> Any:
-    """Returns a function that encodes a field on this axis; a linear ordinate begins at 0 if no
-    value is negative. On a logarithmic scale only positive values count.
+    """Returns a function that encodes a field on this axis.
+
+    A linear ordinate begins at 0 if no value is negative. On a logarithmic scale only positive values count.
+    `top` is the upper end, None for that of the values.
     """
     if is_log:
         known = [place for place in places if place > 0] or [0.1, 1.0]
@@ -146,7 +147,7 @@ def _make_axis(kind: Any, title: str, is_log: bool, places: list[float], top: fl
 
 
 def _make_change_line(panel: Panel) -> list[Any]:
-    """Returns the line of no change if the panel draws changes, else nothing."""
+    """Returns a list with the line of no change; empty unless the panel draws changes on a linear scale."""
     if not panel.change or "y" in panel.log:
         return []
     at = make_chart([{"at": 1.0 if panel.change == "ratio" else 0.0}])

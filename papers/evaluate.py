@@ -64,7 +64,7 @@ class Judged:
 
     @property
     def word(self) -> Word | None:
-        """The word for the whole claim: that of its worst judgement, None if one has none."""
+        """Returns the verdict on the whole claim: that of its worst judgement, None if one has none."""
         if self.claim.kind == "lost":
             return Word.LOST
         return find_worst([check.judgement.word for check in self.checks])
@@ -74,14 +74,18 @@ class Published:
     """The numbers of published.toml, with a record of which were read."""
 
     def __init__(self, path: Path) -> None:
+        """Reads the published numbers, none if the file does not exist.
+
+        Raises `MouseholeError` as `read_toml` does.
+        """
         self.numbers = read_toml(path) if path.exists() else {}
         self.read: set[str] = set()
 
     def find(self, key: str, labels: Cell) -> Any:
-        """Returns the entry at the dotted key, and notes it as read; None if there is none.
+        """Returns the entry at the dotted key, and marks it as read; None if there is none.
 
-        `{axis}` in the key stands for the label of that axis; a label may itself have dots. Raises
-        `KeyError` for an axis that `labels` lacks.
+        `{axis}` in the key stands for the label of that axis; a label may itself have dots. Raises `KeyError`
+        for an axis that `labels` lacks.
         """
         found: Any = self.numbers
         path = []
@@ -98,6 +102,7 @@ class Published:
         """Returns the keys of all entries that were read neither by themselves nor as a part of another."""
 
         def leaves(table: Json, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+            """Yields the path of every entry that is no table, in the order of the file."""
             for name, value in table.items():
                 if isinstance(value, dict):
                     yield from leaves(value, (*path, name))
@@ -105,6 +110,7 @@ class Published:
                     yield (*path, name)
 
         def is_read(path: tuple[str, ...]) -> bool:
+            """Returns whether the entry, or a table that it is in, was read."""
             return any("\0".join(path[: n + 1]) in self.read for n in range(len(path)))
 
         return [".".join(path) for path in leaves(self.numbers, ()) if not is_read(path)]
@@ -125,18 +131,18 @@ class Evaluator:
     """Where replications are added until words are settled: how many the first look had, and this one."""
 
     def list_requests(self, value: Value, grid: str, labels: Cell) -> list[Request]:
-        """Returns the requests for the cells that a value needs; `labels` are those of the row or
-        of `each`.
+        """Returns the requests for the cells that a value needs, the cell `of` first.
+
+        `labels` are those of the row or of `each`.
         """
         return [self._make_request(grid, cell) for cell in self.definition.list_cells(value, grid, labels)]
 
     def values(self, value: Value, grid: str, labels: Cell) -> NDArray[np.float64]:
-        """Returns the value of every replication; an array with one more dimension if the value is an
-        array.
-        Runs what has not been run. Raises `NotAvailableError` for data that is not on this machine,
-        `MouseholeError` for an unknown field.
+        """Returns the value of every replication, one array dimension more if the value is an array.
 
-        Without a grid there is one value, of a function with the arguments `args` only.
+        Runs what has not been run. Without a grid there is one value, of a function with the arguments `args`
+        only. Raises `NotAvailableError` for data that is not on this machine, `MouseholeError` for an unknown
+        field.
         """
         if not grid:
             function = self._functions[value.value]
@@ -150,10 +156,9 @@ class Evaluator:
     def estimate(self, value: Value, grid: str, labels: Cell, comparisons: float = 1.0) -> Estimate:
         """Returns a value's mean over the replications with its interval, by the statistics of `compare`.
 
-        Raises as `values` does.
-
-        A relative change is the geometric mean of the replications' ratios, less one. The interval
-        allows for the variance between captures, and for `comparisons` that hold together.
+        A relative change is the geometric mean of the replications' ratios, less one. The interval allows for
+        the variance between captures, and for `comparisons` that hold together. Runs and raises as `values`
+        does.
         """
         values = self.values(value, grid, labels)
         if not grid:
@@ -166,9 +171,7 @@ class Evaluator:
 
     @property
     def design(self) -> Design:
-        """The statistical design of the judgements: sequential if the replications are looked at
-        repeatedly.
-        """
+        """Returns the statistical design of the judgements: sequential if there are several looks."""
         return Design(is_sequential=True, first_look=self.looked[0]) if self.looked else Design()
 
     def _replications(self, request: Request) -> Sequence[Measured]:
@@ -181,7 +184,7 @@ class Evaluator:
         return self.runs.measure(request, self.looked[1])[: self.looked[1]]
 
     def list_claim_requests(self, claim: Claim) -> list[Request]:
-        """Returns the requests for all cells that a claim needs. Empty for a claim without a grid."""
+        """Returns the requests for all cells that a claim needs; empty for a claim without a grid."""
         if not claim.grid:
             return []
         return [
@@ -212,11 +215,11 @@ class Evaluator:
         return Judged(claim, checks, fitted)
 
     def with_trial(self, trial: Trial) -> "Evaluator":
-        """Returns an evaluator that also makes the changes of a trial in every scenario."""
+        """Returns a copy of the evaluator that also makes the changes of a trial in every scenario."""
         return replace(self, trials=(*self.trials, trial))
 
     def with_reading(self, reading: Reading) -> "Evaluator":
-        """Returns an evaluator of the whole paper under a reading.
+        """Returns a copy of the evaluator under a reading of the whole paper.
 
         It has the trials of the reading in place of its own.
         """
@@ -228,7 +231,10 @@ class Evaluator:
         return [(one, trial) for one in opens for trial in one.select_trials(claim)]
 
     def list_table_requests(self, table: TableItem) -> list[Request]:
-        """Returns the requests for all cells that a table needs. Empty for a table without a grid."""
+        """Returns the requests for all cells that a table needs, row by row.
+
+        Empty for a table without a grid.
+        """
         if not table.grid:
             return []
         return [
@@ -249,8 +255,9 @@ class Evaluator:
         ]
 
     def list_point_labels(self, figure: FigureItem, panel: Panel, name: str) -> list[dict[str, str]]:
-        """Returns the labels of each point of a curve: one set if `x` is no axis, else one for each
-        label of it.
+        """Returns the labels of each point of a curve, in the order of the abscissae.
+
+        There is one set if `x` is no axis, else one for each label of it.
         """
         fixed = {**figure.of, **panel.of, figure.curves: name}
         axes = self.definition.grids[figure.grid].axes
@@ -258,7 +265,7 @@ class Evaluator:
 
     @cached_property
     def _functions(self) -> Mapping[str, Any]:
-        """The functions of `quantities.py` by name."""
+        """Returns the functions of `quantities.py` by name."""
         return {name: one for name, one in vars(self.quantities).items() if callable(one)}
 
     def _make_request(self, grid: str, cell: Labels) -> Request:
@@ -267,8 +274,9 @@ class Evaluator:
         return Request(grid, cell, json.dumps(change, sort_keys=True) if change else "{}")
 
     def _list_fitted(self, claim: Claim) -> tuple[str, ...]:
-        """Returns what was chosen with knowledge of the claim's outcome: parameters, the reading, a
-        cut of its own.
+        """Returns the names of parameters that were chosen with knowledge of the claim's outcome.
+
+        These are parameters, the reading, and a cut of the claim itself.
         """
         own = [one.name for one in self.definition.opens
                if one.was_fitted_to(claim) and one.name not in self.reading.values]  # fmt: skip
@@ -320,7 +328,7 @@ class Evaluator:
         yield Check(name, published, judge_band(values, least, most, unclear, inside, self.design))
 
     def _judge_order(self, claim: Claim, labels: Mapping[str, str], name: str) -> Iterator[Check]:
-        """Yields a judgement for each step of an order."""
+        """Yields a judgement for each step of an order; `name` is put before the labels of the steps."""
         values = [self.values(claim, claim.grid, {**labels, **cell}) for cell in claim.order]
         steps = [after - before for before, after in pairwise(values)]
         for place, judgement in enumerate(judge_order(steps, self.design)):
@@ -328,9 +336,10 @@ class Evaluator:
             yield Check(": ".join(filter(None, [name, f"{before} < {after}"])), None, judgement)
 
     def _find_published(self, claim: Claim, labels: Cell) -> tuple[float, float] | None:
-        """Returns the published range of a claim, or None if it has none.
+        """Returns the published range of a claim in the claim's unit, or None if it has none.
 
-        Raises `MouseholeError` for a key that published.toml lacks.
+        A single number is both ends of its range. Raises `MouseholeError` for a key that published.toml
+        lacks.
         """
         given = claim.published
         if isinstance(given, str):
@@ -356,10 +365,10 @@ def list_ends(value: Any) -> tuple[float, float]:
 
 
 def choose_band(claim: Claim, published: tuple[float, float] | None) -> tuple[float, float, Word, Word]:
-    """Returns the band of a claim and the words for an interval that crosses one of its ends, and
-    for one inside. Raises `MouseholeError` if the kind needs a published number and there is none.
+    """Returns the ends of a claim's band, the word for an interval that crosses one, and that for one inside.
 
-    The expectation must lie between the first two values.
+    The expectation must lie between the ends. Raises `MouseholeError` if the kind needs a published number
+    and there is none.
     """
     if claim.kind == "sign":
         least, most = (0.0, inf) if claim.sign == "+" else (-inf, 0.0)
@@ -380,7 +389,7 @@ def choose_band(claim: Claim, published: tuple[float, float] | None) -> tuple[fl
 
 
 def fill_labels(args: Json, cell: Cell) -> Json:
-    """Returns the arguments with `{axis}` in text replaced by the cell's label.
+    """Returns a copy of the arguments with `{axis}` in text replaced by the cell's label.
 
     Raises `KeyError` for an axis that the cell lacks.
     """
@@ -388,8 +397,9 @@ def fill_labels(args: Json, cell: Cell) -> Json:
 
 
 def compare_values(change: str, one: Any, other: Any) -> Any:
-    """Returns the difference, ratio, relative change or reduction of `one` against `other`, numbers or
-    arrays. Raises `KeyError` for another `change`.
+    """Returns the difference, ratio, relative change or reduction of `one` against `other`.
+
+    Both are numbers or arrays. Raises `KeyError` for another `change`.
     """
     if change == "difference":
         return one - other
@@ -398,5 +408,5 @@ def compare_values(change: str, one: Any, other: Any) -> Any:
 
 
 def list_row_labels(table: TableItem) -> list[dict[str, str]]:
-    """Returns the labels of each row of a table. The last axis changes fastest."""
+    """Returns the labels of each row of a table; the last axis changes fastest."""
     return [dict(zip(table.rows, labels, strict=True)) for labels in product(*table.rows.values())]

@@ -40,7 +40,7 @@ MEANING = {
 
 @dataclass(frozen=True)
 class Judgement:
-    """A word with the interval that it rests on; the word is None if there were too few replications."""
+    """A verdict with the interval that it rests on; `word` is None if there were too few replications."""
 
     word: Word | None
     ours: Estimate
@@ -51,14 +51,12 @@ class Judgement:
 def judge_band(
     values: ArrayLike, least: float, most: float, unclear: Word, inside: Word, design: Design = PLAIN
 ) -> Judgement:
-    """Judges whether the expectation of the values lies between `least` and `most`.
+    """Judges whether the expectation of the values, one per replication, lies between `least` and `most`.
 
-    With too few values for an interval the word is None.
-
-    `unclear` is the word for an interval that crosses an end of the band, `inside` for one within
-    it. The p-value is that of the two one-sided t tests against the ends of the band, doubled, as
-    the interval has two sides; for a sequential `design`, whose interval holds at several looks, it
-    is NaN.
+    `unclear` is the word for an interval that crosses an end of the band, `inside` for one within it. With
+    too few values for an interval the word is None. The p-value is that of the two one-sided t tests against
+    the ends of the band, doubled, as the interval has two sides; for a sequential `design`, whose interval
+    holds at several looks, it is NaN.
     """
     ours = t_interval(values, design)
     if not ours.has_interval:
@@ -75,10 +73,7 @@ def judge_band(
 
 
 def judge_exact(value: float, least: float, most: float) -> Judgement:
-    """Judges a number that involves no chance; it needs no replications.
-
-    The ends of the band are inside.
-    """
+    """Judges a number that involves no chance; it needs no replications, and the band includes its ends."""
     word = Word.AGREES if least <= value <= most else Word.DIFFERS
     return Judgement(word, Estimate(value, value, value, 1))
 
@@ -86,15 +81,15 @@ def judge_exact(value: float, least: float, most: float) -> Judgement:
 def judge_order(steps: Sequence[ArrayLike], design: Design = PLAIN) -> list[Judgement]:
     """Judges each difference between two neighbours in an order, which should be positive.
 
-    A step without an interval has no word.
+    `steps` has the replications of each difference. A step without an interval has no verdict.
     """
     return [judge_band(values, 0.0, inf, Word.UNDECIDED, Word.AGREES, design) for values in steps]
 
 
 def find_worst(words: Sequence[Word | None]) -> Word | None:
-    """Returns the worst of several words; None if there is none or one of them is None.
+    """Returns the worst of several verdicts, in the order of `Word`.
 
-    The order is that of `Word`.
+    None if there is none or one of them is None.
     """
     if not words or None in words:
         return None

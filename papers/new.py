@@ -125,11 +125,10 @@ What the paper leaves open, what we assume, what comes out and what does not.
 
 
 def create_paper(name: str, folder: Path) -> str:
-    """Writes the folder of a paper of this name into `folder`. Returns a text on the next steps.
+    """Writes the folder of a paper of this name into `folder`; returns a text on the next steps.
 
-    A failed write leaves the files that were written before.
-
-    Raises `MouseholeError` for an invalid name, an existing folder, or a failed write.
+    Hyphens of the name become underscores. A failed write leaves the files that were written before. Raises
+    `MouseholeError` for an invalid name, an existing folder, or a failed write.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise MouseholeError(

@@ -22,7 +22,7 @@ class Items(Shown):
     parts: list[Part]
 
     def document(self, command: object = None) -> Document:  # noqa: ARG002
-        """Returns the parts as a document."""
+        """Returns the parts as a document; `command` is ignored."""
         return report.make_document(report.Reported(self.definition, self.parts))
 
 
@@ -33,6 +33,7 @@ class Drawing:
     svg: str
 
     def _repr_svg_(self) -> str:
+        """Returns the SVG, which notebooks draw."""
         return self.svg
 
 
@@ -40,10 +41,10 @@ class Study:
     """A paper whose runs may have any length."""
 
     def __init__(self, name: str, *, seeds: int = 5, reading: str = TAKEN, **length: str) -> None:
-        """Takes the paper's name, its replications and a reading.
+        """Takes the paper's name, its replications and a reading; runs nothing.
 
-        `length` has `warmup` and `duration`, as a scenario has them; without, runs are as long as
-        `--quick`. Nothing is run. Raises `MouseholeError` for an unknown paper.
+        `length` has `warmup` and `duration`, as a scenario has them; without, runs are as long as `--quick`.
+        Raises `MouseholeError` for an unknown paper.
         """
         self._paper = paper.find_paper(name)
         if length:
@@ -51,27 +52,27 @@ class Study:
         self._options = Options(seeds=seeds, reading=reading, cache=default_cache())
 
     def _items(self, parts: Iterable[Part]) -> Items:
+        """Returns parts of the paper for display, after making the runs that they need."""
         return Items(self._paper.definition, list(parts))
 
     def claim(self, number: str) -> Items:
-        """Returns the judged claims with this id.
+        """Returns the judged claims with this id; makes the runs that the cache lacks.
 
-        Runs what is not in the cache. Raises `MouseholeError` for an unknown id.
+        Raises `MouseholeError` for an unknown id.
         """
         return self._items(self._paper.reproduce(paper.Wanted(claim=number), self._options))
 
     def table(self, number: str) -> Items:
-        """Returns a table with the published numbers and ours.
+        """Returns a table with the published numbers and ours; makes the runs that the cache lacks.
 
-        Runs what is not in the cache. Raises `MouseholeError` for an unknown number.
+        Raises `MouseholeError` for an unknown number.
         """
         return self._items(self._paper.reproduce(paper.Wanted(table=number), self._options))
 
     def figure(self, number: str) -> Drawing:
-        """Returns a figure as a drawing.
+        """Returns a figure as a drawing; makes the runs that the cache lacks.
 
-        Runs what is not in the cache. Raises `MouseholeError` for an unknown number, `StopIteration` if
-        its data is not on this machine.
+        Raises `MouseholeError` for an unknown number, `StopIteration` if its data is not on this machine.
         """
         with tempfile.TemporaryDirectory() as place:
             wanted = paper.Wanted(figure=number, pictures=Path(place), form="svg")
@@ -79,12 +80,10 @@ class Study:
             return Drawing(next(Path(place).glob("*.svg")).read_text(encoding="utf-8"))
 
     def turned(self, name: str, knob: str, values: Mapping[str, Json]) -> Items:
-        """Returns a claim under each value of a parameter.
+        """Returns a claim under each value of a parameter, `knob`; makes the runs that the cache lacks.
 
-        Runs what is not in the cache. Raises `StopIteration` for an unknown claim.
-
-        `name` is the claim's id, with that of its part if it has one. `values` maps labels to
-        changes of a scenario, as in the trials of `paper.toml`.
+        `name` is the claim's id, with that of its part if it has one. `values` maps labels to changes of a
+        scenario, as in the trials of `paper.toml`. Raises `StopIteration` for an unknown claim.
         """
         evaluator = self._paper.evaluator(self._options)
         claim = next(one for one in self._paper.definition.claims if one.name == name)
@@ -96,9 +95,9 @@ class Study:
 
 
 def shorten(definition: Definition, warmup: str, duration: str) -> Definition:
-    """Returns a paper whose quick runs have this length in all grids.
+    """Returns a copy of a paper whose quick runs have this length in all grids.
 
-    Grids lose their own numbers of replications. The paper given stays as it is.
+    Grids lose their own numbers of replications.
     """
     length = {"warmup": warmup, "duration": duration}
     quick = replace(

@@ -18,7 +18,7 @@ RED, RIO_PS, WEB = {"scheme": "RED", "ito": "3s"}, {"scheme": "RIO-PS", "ito": "
 
 
 def main() -> None:
-    """Writes the file, over the older one."""
+    """Writes `DOCUMENT`, over the older one; runs nothing."""
     DOCUMENT.write_text(write_text(), encoding="utf-8")
 
 
@@ -28,9 +28,9 @@ def write_text() -> str:
 
 
 def make_sfd_figure() -> dict[str, Any]:
-    """Returns figure 7 of SFD, with its threshold as the parameter that the user sets.
+    """Returns figure 7 of SFD, with its threshold as the parameter that the user sets; runs nothing.
 
-    Nothing is run. Points are pairs of bytes and seconds.
+    Points are pairs of bytes and seconds.
     """
     paper = Paper("sfd")
     evaluator = paper.evaluator(Options())
@@ -53,9 +53,9 @@ def make_sfd_figure() -> dict[str, Any]:
 
 
 def make_rio_ps_figure() -> dict[str, Any]:
-    """Returns figure 7 of RIO-PS, with its threshold as the parameter that the user sets.
+    """Returns figure 7 of RIO-PS, with its threshold as the parameter that the user sets; runs nothing.
 
-    Nothing is run. Ranges have their ends in bytes and the published share.
+    Ranges have their ends in bytes and the published share.
     """
     paper = Paper("rio-ps")
     evaluator = paper.evaluator(Options())

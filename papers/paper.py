@@ -87,9 +87,9 @@ def list_names() -> list[str]:
 
 
 def find_paper(name: str) -> "Paper":
-    """Returns the paper of this name; raises `MouseholeError` with the known names if there is none.
+    """Returns the paper of this name, whose definition is read later.
 
-    Its definition is read later.
+    Raises `MouseholeError` with the known names if there is none.
     """
     if name not in list_names():
         raise unknown_error("paper", "paper", name, list_names())
@@ -100,18 +100,21 @@ class Paper:
     """A paper, defined by one folder of `papers/`."""
 
     def __init__(self, name: str) -> None:
-        """Finds the paper's folder. Raises `StopIteration` for an unknown name."""
+        """Finds the paper's folder; raises `StopIteration` for an unknown name."""
         self.name = name
         own = [place / name.replace("-", "_") for place in list_folders()]
         self.folder = next(one for one in own if (one / "paper.toml").exists())
 
     @cached_property
     def definition(self) -> Definition:
-        """The checked content of `paper.toml`."""
+        """Returns the content of `paper.toml`, read and checked at the first use.
+
+        Raises `MouseholeError` for a fault in it.
+        """
         return read_definition(self.folder / "paper.toml")
 
     def modules(self) -> tuple[ModuleType, ModuleType]:
-        """Returns the paper's modules `measures` and `quantities`. Imports them."""
+        """Imports and returns the paper's modules `measures` and `quantities`."""
         package = f"papers.{self.folder.name}"
         return importlib.import_module(f"{package}.measures"), importlib.import_module(
             f"{package}.quantities"
@@ -145,8 +148,8 @@ class Paper:
     def reproduce(self, wanted: Wanted, options: Options) -> Iterator[Part]:
         """Runs the wanted items and yields their parts; all claims if none is wanted.
 
-        Claims, tables and figures whose data is not on this machine say so instead of raising. Figures are
-        written to `wanted.pictures`. Raises `MouseholeError` for an unknown item.
+        The heading comes first. Claims, tables and figures whose data is not on this machine say so instead
+        of raising. Figures are written to `wanted.pictures`. Raises `MouseholeError` for an unknown item.
         """
         evaluator = self.evaluator(options)
         tables, figures, claims = self._choose_items(wanted, options.full)
@@ -169,10 +172,10 @@ class Paper:
     def _choose_items(
         self, wanted: Wanted, full: bool = False
     ) -> tuple[Sequence[TableItem], Sequence[FigureItem], Sequence[Claim]]:
-        """Returns the wanted tables, figures and claims; the claims of a table or figure are those
-        that name it. Raises `MouseholeError` for an item that the paper lacks.
+        """Returns the wanted tables, figures and claims; a table or figure brings the claims that name it.
 
-        Experiments that the paper leaves to others are among all claims at full length only.
+        Experiments that the paper leaves to others are among all claims at full length only. Raises
+        `MouseholeError` for an item that the paper lacks.
         """
         definition = self.definition
         every = [one for one in definition.claims if full or one.basis != LEFT]
@@ -204,7 +207,7 @@ class Paper:
         return (), (), every
 
     def _find_numbered(self, kind: str, number: str, items: Sequence[N]) -> list[N]:
-        """Returns the items of this number, which may be Roman; else the parts of it, such as 8a and 8b of 8.
+        """Returns the items of this number, which may be Roman; else its parts, such as 8a and 8b of 8.
 
         Raises `MouseholeError` if there is none.
         """
@@ -309,12 +312,10 @@ class Paper:
 
 
 def judge_claims(evaluator: Evaluator, claims: Sequence[Claim]) -> list[Judged]:
-    """Judges the claims. With `settle`, it doubles the replications of those whose word is open.
+    """Judges the claims in their order, after running what has not been run.
 
-    Runs what has not been run. The number of replications stays within `settle`, except for a first look
-    that has more.
-
-    The intervals then hold at every look.
+    With `settle`, the replications of those whose verdict is open are doubled while they stay within that
+    number; a first look may have more. The intervals then hold at every look.
     """
     most = evaluator.runs.settle
     if most is None:
@@ -337,7 +338,7 @@ def judge_claims(evaluator: Evaluator, claims: Sequence[Claim]) -> list[Judged]:
 
 
 def write_summary(parts: Sequence[ClaimPart], settle: int | None) -> str:
-    """Returns how many claims have which word, by basis, and how open ones may be settled.
+    """Returns the numbers of claims by verdict and basis as text, and a hint on how to settle open ones.
 
     `settle` is the limit of replications that was used, or None.
     """
@@ -355,8 +356,8 @@ def write_summary(parts: Sequence[ClaimPart], settle: int | None) -> str:
 def make_claim_parts(paper: str, judged: Sequence[Judged], *, adjusted: bool) -> list[ClaimPart]:
     """Returns the claims as parts; if `adjusted`, p-values are by Holm's procedure over all of them.
 
-    p-values that are NaN stay so. `adjusted` is set for all claims of a paper: over fewer, a p-value would
-    depend on the choice of claims.
+    `adjusted` is set for all claims of a paper: over fewer, a p-value would depend on the choice of claims.
+    p-values that are NaN stay so.
     """
     p_values = [check.judgement.p_value for one in judged for check in one.checks]
     p_value = iter(holm(p_values) if adjusted else p_values)
@@ -389,8 +390,9 @@ def list_judgements(judged: Judged) -> list[Line]:
 
 
 def write_tolerance(claim: Claim) -> str:
-    """Returns the distance from the published value at which ours still agrees:
-    `±40 %`, `×÷ 2`, `±0.3`. Empty if the claim has none.
+    """Returns the distance from the published value at which ours still agrees, such as `±40 %` or `×÷ 2`.
+
+    Empty if the claim has none.
     """
     if claim.kind == "factor":
         return f"×÷ {claim.factor:g}"
@@ -419,27 +421,27 @@ def write_bound(claim: Claim) -> str:
 def make_trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
     """Yields the claim under each value of an open parameter that was tried on it.
 
-    Runs what has not been run, as they are asked for.
+    The runs of a value are made when its part is asked for. Raises `NotAvailableError` as `run_judgements`
+    does.
     """
     for one, trial in evaluator.select_trials(claim):
         yield TrialPart(claim.id, one.name, trial.name, run_judgements(evaluator.with_trial(trial), claim))
 
 
 def run_judgements(evaluator: Evaluator, claim: Claim) -> list[Line]:
-    """Runs all cells that a claim needs.
+    """Runs all cells that a claim needs, and returns its judgements.
 
-    Returns its judgements. Raises `NotAvailableError` if its data is not on this machine.
+    Raises `NotAvailableError` if its data is not on this machine.
     """
     evaluator.runs.run(evaluator.list_claim_requests(claim))
     return list_judgements(evaluator.judge(claim))
 
 
 def make_table(evaluator: Evaluator, table: TableItem) -> Table:
-    """Returns a table, where each column of ours follows the published one if there is any.
+    """Returns a table, in which each column of ours follows the published one if there is any.
 
-    Runs what has not been run.
-
-    A cell whose data is not on this machine is not run; the note below the table says why.
+    Runs what has not been run. A cell whose data is not on this machine is not run; the note below the table
+    says why.
     """
     columns = [*table.rows]
     for column in table.columns:
@@ -467,10 +469,10 @@ def make_table(evaluator: Evaluator, table: TableItem) -> Table:
 
 
 def select_known(estimates: Sequence[Estimate], everywhere: bool) -> list[int]:
-    """Returns the indices of the estimates that have a mean, or, with `everywhere`, one in all replications.
+    """Returns the indices of the estimates that have a mean, with `everywhere` in all replications.
 
-    A quantile that only some replications have would be too small: in the others, too many
-    transfers did not end.
+    A quantile that only some replications have would be too small: in the others, too many transfers did not
+    end.
     """
     most = max((one.count for one in estimates), default=0) if everywhere else 1
     return [place for place, one in enumerate(estimates) if one.count >= max(1, most)]
@@ -521,9 +523,9 @@ def make_curve(
 def list_published_points(
     evaluator: Evaluator, panel: Panel, name: str, points: Sequence[dict[str, str]]
 ) -> list[tuple[float, float]]:
-    """Returns the published points of one curve, given the labels of each of our points.
+    """Returns the published points of one curve; `points` has the labels of each of ours.
 
-    Empty if nothing is published; a range gives a point for each end.
+    Empty if nothing is published; a range gives a point for each end. The entries are marked as read.
     """
     key, found = panel.published, evaluator.published.find
     if not key:

@@ -50,7 +50,7 @@ class Line:
 
     @property
     def p_name(self) -> str:
-        """The name of the p-value."""
+        """Returns the name of the p-value."""
         return "Holm p" if self.adjusted else "p"
 
 
@@ -98,7 +98,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Summary:
-    """The number of claims with each word."""
+    """The number of claims with each verdict."""
 
     text: str
 
@@ -107,7 +107,10 @@ Part = Heading | Table | ClaimPart | TrialPart | Picture | Summary
 
 
 def to_json(part: Part) -> str:
-    """Returns one part as a line of JSON: `kind` is that of the part, `claim_kind` a claim's; NaN is null."""
+    """Returns one part as a line of JSON, without an end of line.
+
+    `kind` is that of the part, `claim_kind` a claim's; NaN is null.
+    """
     kind = type(part).__name__.removesuffix("Part").lower()
     fields = {name: _to_plain(value) for name, value in asdict(part).items()}
     return json.dumps({"kind": kind, **{f"claim_{k}" if k == "kind" else k: v for k, v in fields.items()}},
@@ -125,12 +128,12 @@ BASES = {
 
 
 def describe_basis(basis: str, fitted: Sequence[str]) -> str:
-    """Returns the basis of a word, a key of `BASES`."""
+    """Returns the basis of a verdict, a key of `BASES`; evidence that was fitted to is `fitted`."""
     return "fitted" if basis == "evidence" and fitted else basis
 
 
 def format_word(word: Word | None) -> str:
-    """Returns the word as text; "no word" for None."""
+    """Returns the verdict as text; "no word" for None."""
     return "no word" if word is None else word.value
 
 
@@ -156,5 +159,5 @@ def _to_plain(value: object) -> object:
 
 
 def count_agreeing(words: Sequence[Word | None]) -> str:
-    """Returns how many of a claim's cells have a word of `GOOD`, as text: `7 of 9 cells`."""
+    """Returns the number of a claim's cells with a verdict of `GOOD`, as text: `7 of 9 cells`."""
     return f"{sum(one in GOOD for one in words)} of {len(words)} cells"

@@ -50,18 +50,18 @@ class Score:
 
     @property
     def value(self) -> float:
-        """The share of cells that agree less the share that differs."""
+        """Returns the share of cells that agree less the share that differs; 0 without cells."""
         return (self.agree - self.differ) / self.cells if self.cells else 0.0
 
     @property
     def text(self) -> str:
-        """The score and the counts that it is made of, as text."""
+        """Returns the score and the counts that it is made of, as text."""
         open_ = self.cells - self.agree - self.differ
         return f"{self.value:+.2f} ({self.agree} agree, {open_} open, {self.differ} differ)".replace("-", "−")
 
     @property
     def error_text(self) -> str:
-        """The root mean square of our numbers' log-ratios to the published ones, as a factor in text.
+        """Returns the root mean square of the log-ratios to published numbers, as a factor in text.
 
         A dash if there are none.
         """
@@ -93,7 +93,7 @@ def score_checks(checks: Sequence[Check]) -> Score:
 
 
 def tabulate_words(reads: Sequence[Read]) -> Table:
-    """Returns a table of the word of each claim under each reading; for several cells also how many agree.
+    """Returns a table of the verdict on each claim under each reading, and of the cells that agree.
 
     All readings have judged the same claims; lost ones and those without runs have no row.
     """
@@ -108,8 +108,9 @@ def tabulate_words(reads: Sequence[Read]) -> Table:
 
 
 def tabulate_scores(reads: Sequence[Read]) -> Table:
-    """Returns a table of each reading's score on both halves, and the held-out score of each half's
-    choice.
+    """Returns a table of each reading's score on both halves.
+
+    Its note has the held-out score of each half's choice.
     """
     found = {one.reading.name: {half: score_checks(one.checks(half)) for half in HALVES} for one in reads}
     rows = [
@@ -149,7 +150,7 @@ def _pool(halves: Mapping[str, Score]) -> Score:
 
 
 def _format_outcome(judged: Judged) -> str:
-    """Returns the word for a claim, and for several cells how many agree."""
+    """Returns the verdict on a claim, and for several cells the number that agrees, as text."""
     words = [check.judgement.word for check in judged.checks]
     text = format_word(find_worst(words))
     if len(words) < 2:

@@ -66,7 +66,7 @@ class Reported:
 
     @property
     def claims(self) -> list[ClaimPart]:
-        """The claims among the parts."""
+        """Returns the claims among the parts."""
         return [part for part in self.parts if isinstance(part, ClaimPart)]
 
 
@@ -78,7 +78,7 @@ def make_document(paper: Reported) -> Document:
 
 
 def make_page(papers: Sequence[Reported]) -> Document:
-    """Returns the document of the full results of several papers. The drawings of the parts are read."""
+    """Returns the document of the full results of several papers; reads the drawings of the parts."""
     engine = engine_text()
     meanings = [
         (f"{_choose_sign(word)} {word.value}", MEANING[word], _choose_tone(word)) for word in reversed(Word)
@@ -101,9 +101,7 @@ def make_page(papers: Sequence[Reported]) -> Document:
 
 
 def _make_matrix(paper: Reported) -> str:
-    """Returns HTML: a row of links to the claims, one per id, each with the number of its cells
-    that agree.
-    """
+    """Returns HTML with a link to each claim, one per id, and the number of its cells that agree."""
     chips = []
     for name, parts in _group_by_id(paper.claims).items():
         words = [part.word for part in parts]
@@ -127,7 +125,7 @@ def _make_matrix(paper: Reported) -> str:
 
 
 def _make_section(paper: Reported) -> Section:
-    """Returns a paper's section of the page, with its open parameters."""
+    """Returns a paper's section of the page, with a table of its open parameters if it has any."""
     own = paper.definition
     blocks = [
         Prose(f"mousehole paper {own.name} prints the claims; with claim ID, table N or figure N, that."),
@@ -141,7 +139,7 @@ def _make_section(paper: Reported) -> Section:
 
 
 def _list_blocks(paper: Reported) -> Iterator[Block]:
-    """Yields a block for each part of the results."""
+    """Yields a block for each part of the results; the first part of a claim's id has an anchor."""
     named = set[str]()
     for part in paper.parts:
         match part:
@@ -166,7 +164,7 @@ def _list_blocks(paper: Reported) -> Iterator[Block]:
 
 
 def _make_claim(part: ClaimPart, name: str, details: bool) -> Facts:
-    """Returns a claim with its word, its numbers, and remarks."""
+    """Returns a claim with its verdict, its numbers, and remarks; `name` is its anchor, or empty."""
     pairs: list[Pair] = [
         (
             f"{_choose_sign(line.word)} {_format_word(line)}",
@@ -193,7 +191,7 @@ def _make_claim(part: ClaimPart, name: str, details: bool) -> Facts:
 
 
 def _format_word(line: Line) -> str:
-    """Returns the word with the tolerance that it was judged by."""
+    """Returns the verdict with the tolerance that it was judged by."""
     text = format_word(line.word)
     return f"{text} ({line.bar})" if line.bar and line.word is not None else text
 
@@ -210,9 +208,9 @@ def _format_numbers(line: Line, details: bool) -> str:
 
 
 def _make_picture(part: Picture) -> Block:
-    """Returns a figure: the drawing if it is SVG, else the path of its file.
+    """Returns a figure as a block: the drawing if it is SVG, else a sentence with the path of its file.
 
-    Reads the file of the drawing.
+    Reads the file of the drawing. Without a file the sentence says why.
     """
     if part.path is None:
         return Prose(f"figure {part.number}: {Word.NOT_RUN}: {part.reason}")
@@ -237,7 +235,7 @@ def inline_svg(path: Path) -> str:
 
 
 def _make_facts(pairs: Sequence[Pair], title: str = "", name: str = "") -> Facts:
-    """Returns a block of pairs, each with its tone."""
+    """Returns a block of pairs, each with its tone, under a title and with an anchor if these are given."""
     return Facts([(left, right) for left, right, _ in pairs], title, [tone for *_, tone in pairs], name)
 
 
@@ -255,10 +253,10 @@ def _make_anchor(paper: str, claim: str) -> str:
 
 
 def _choose_tone(word: Word | None) -> Tone:
-    """Returns the tone of a word; grey for one that `TONES` lacks and for None."""
+    """Returns the tone of a verdict; `dim` for one that `TONES` lacks and for None."""
     return TONES.get(word, "dim") if word is not None else "dim"
 
 
 def _choose_sign(word: Word | None) -> str:
-    """Returns the sign of a word, for readers who see no colours."""
+    """Returns the sign of a verdict, for readers who see no colours."""
     return SIGNS[_choose_tone(word)]

@@ -86,7 +86,7 @@ class Task:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files whose traffic is replayed."""
+        """Returns the files whose traffic is replayed."""
         return tuple(self.scenario["traffic"].get("files", ()))
 
 
@@ -98,6 +98,7 @@ class Runs:
     """The runs of one paper that have been requested so far."""
 
     def __init__(self, definition: Definition, folder: Path, measures: ModuleType, options: Options) -> None:
+        """Prepares the runs of a paper; makes none and reads nothing."""
         self._definition, self._folder, self._measures = definition, folder, measures
         self._options = options
         self._done: dict[Request, list[Measured]] = {}
@@ -106,22 +107,28 @@ class Runs:
 
     @property
     def length(self) -> Length:
-        """The chosen length, with the number of replications that was asked for."""
+        """Returns the chosen length, with the number of replications that was asked for."""
         chosen = self._definition.full if self._options.full else self._definition.quick
         return replace(chosen, replications=self._options.seeds or chosen.replications)
 
     @property
     def settle(self) -> int | None:
-        """The limit of replications for settling open words, or None."""
+        """Returns the limit of replications for settling open verdicts, or None."""
         return self._options.settle
 
     def replications(self, grid: str) -> int:
-        """Returns the number of replications of a grid's cells."""
+        """Returns the number of replications of a grid's cells.
+
+        It is the number asked for, else the grid's in quick runs, else that of the length.
+        """
         usual = self._definition.grids[grid].replications if not self._options.full else None
         return self._options.seeds or usual or self.length.replications
 
     def request(self, grid: str, *cells: Cell) -> Request:
-        """Returns the request for the cell that the given labels select."""
+        """Returns the request for the cell that the given labels select; later labels replace earlier ones.
+
+        Raises `MouseholeError` as `Definition.find_cell` does.
+        """
         return Request(grid, self._definition.find_cell(grid, *cells))
 
     def run(
@@ -129,11 +136,9 @@ class Runs:
     ) -> None:
         """Runs the requests that have not been run, in all replications or in `replications`.
 
-        Measurements are found in the cache or made, and counted in `kept` and `made`. Raises `Stopped` on
-        Ctrl-C; what is measured by then is in the cache.
-
-        With `available`, cells whose traffic is not on this machine are left out; otherwise such a
-        cell raises `NotAvailableError`.
+        Measurements are read from the cache or made, and counted in `kept` and `made`. With `available`,
+        cells whose traffic is not on this machine are left out; otherwise such a cell raises
+        `NotAvailableError`. Raises `Stopped` on Ctrl-C; all measurements made by then are in the cache.
         """
         wanted: dict[Number, Task] = {}
         for request in dict.fromkeys(requests):
@@ -157,16 +162,18 @@ class Runs:
             self._done[request].append((stored | made)[task.digest])
 
     def measure(self, request: Request, replications: int | None = None) -> Sequence[Measured]:
-        """Returns the measurements of a request's replications, in their order, and runs them if
-        necessary. Raises `NotAvailableError` if its traffic is not on this machine.
+        """Returns the measurements of a request's replications in their order, after running those missing.
+
+        There may be more than `replications`. Raises `NotAvailableError` if its traffic is not on this
+        machine.
         """
         self.run([request], replications=replications)
         return self._done[request]
 
     def scenario(self, request: Request) -> Json:
-        """Returns the scenario of a cell, without the number of the replication.
+        """Returns the scenario of a cell, without the number of the replication; reads the scenario's file.
 
-        Reads the scenario's file. Raises `MouseholeError` for a faulty one.
+        Raises `MouseholeError` for a faulty one.
         """
         grid = self._definition.grids[request.grid]
         scenario = merge(
@@ -197,9 +204,11 @@ class Runs:
         return tasks
 
     def _digest(self, scenario: Json, measure: Measure) -> str:
-        """Returns the hash of all that determines a measurement: engine, measure, files, scenario
-        and replication. Reads the files of the scenario's traffic; raises `NotAvailableError` for one that
-        is not there.
+        """Returns the hash of all that determines a measurement.
+
+        That is engine, measure (by its name and the source of its module), scenario and replication, and the
+        files of the scenario's traffic, which are read. Raises `NotAvailableError` for a file that is
+        missing.
         """
         text = json.dumps(scenario, sort_keys=True, separators=(",", ":"))
         files = [_hash_file(Path(one)) for one in scenario["traffic"].get("files", ())]
@@ -226,9 +235,10 @@ class Runs:
             return None  # cut short when it was written: run again
 
     def _run_tasks(self, tasks: Sequence[Task]) -> dict[str, Measured]:
-        """Runs the tasks and returns their measurements by digest; each one is cached as soon as it is
-        available. Reads the files of traffic. Raises `MouseholeError` if the memory is too small, and
-        `Stopped` on Ctrl-C.
+        """Runs the tasks and returns their measurements by digest; each is cached as soon as it is there.
+
+        Reads the files of traffic. Raises `MouseholeError` if the memory is too small, and `Stopped` on
+        Ctrl-C.
         """
         if not tasks:
             return {}
@@ -281,18 +291,18 @@ class Runs:
 
 
 def default_cache() -> Path:
-    """Returns the cache folder, `mousehole/papers` in $XDG_CACHE_HOME or ~/.cache. It need not exist."""
+    """Returns the cache folder, `mousehole/papers` in $XDG_CACHE_HOME or ~/.cache, which need not exist."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "mousehole" / "papers"
 
 
 def _reduce(measure: Measure, result: RunResult) -> Measured:
-    """Returns the measurement of a run as arrays of floats."""
+    """Returns the measurement of a run as arrays of floats, by name."""
     return {name: np.asarray(value, np.float64) for name, value in measure(result).items()}
 
 
 def _store(place: Path | None, measured: Measured) -> None:
-    """Writes the measurement of one run, whole or not at all.
+    """Writes the measurement of one run, whole or not at all; does nothing without a path.
 
     If it cannot be written, as on a full disk, the next command repeats the run.
     """
@@ -331,5 +341,5 @@ def _hash_file(path: Path) -> str:
 
 @cache
 def _read_source(module: ModuleType) -> str:
-    """Returns a module's source. Raises `OSError` if it has no file."""
+    """Returns a module's source, read once per process; raises `OSError` if it has no file."""
     return inspect.getsource(module)

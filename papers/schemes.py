@@ -15,8 +15,9 @@ AS = "as"
 
 
 def merge(base: Json, changes: Mapping[str, Any]) -> Json:
-    """Returns `base` with `changes`: tables are merged; other values and whole parts of schemes are
-    replaced. Neither argument is changed.
+    """Returns a copy of `base` with `changes`, of which tables are merged and other values replace.
+
+    A part of a scheme with `as` replaces the whole part. Neither argument is changed.
     """
     result = dict(base)
     for name, value in changes.items():
@@ -26,7 +27,7 @@ def merge(base: Json, changes: Mapping[str, Any]) -> Json:
 
 
 def apply_trial(scenario: Json, change: Json) -> Json:
-    """Returns a scenario with the changes of a trial, except those to parts that its scheme lacks.
+    """Returns a copy of a scenario with the changes of a trial, except those to parts that its scheme lacks.
 
     A change that gives the scheme as text replaces it.
     """

@@ -14,7 +14,7 @@ SCALES = {"%": 100.0, "ms": 1000.0}
 def format_quantity(value: float, unit: str, digits: int) -> str:
     """Returns a number with a true minus sign and its unit; a dash for NaN.
 
-    `value` is in the unit measured, and `digits` are those after the point.
+    `value` is in the unit measured, which `SCALES` turns into `unit`; `digits` are those after the point.
     """
     if value != value:
         return "–"
@@ -34,8 +34,9 @@ def format_published(ends: tuple[float, float] | None, unit: str, digits: int) -
 
 
 def format_estimate(value: Estimate, unit: str, digits: int) -> str:
-    """Returns an estimate as text such as `29 % (21…36)`, without brackets if it has no interval or
-    no spread.
+    """Returns an estimate as text such as `29 % (21…36)`.
+
+    It has no brackets without an interval or a spread.
     """
     mean = format_quantity(value.mean, unit, digits)
     if not value.has_interval or value.low == value.high:
@@ -47,7 +48,7 @@ def format_estimate(value: Estimate, unit: str, digits: int) -> str:
 
 
 def count_words(words: Iterable[Word | None]) -> str:
-    """Returns the counts of words as text such as `agrees 5, differs 1`, from best to worst."""
+    """Returns the counts of verdicts as text such as `agrees 5, differs 1`, from best to worst."""
     count = Counter(words)
     known = [f"{word} {count[word]}" for word in reversed(Word) if count[word]]
     return ", ".join(known + ([f"no word {count[None]}"] if count[None] else []))

@@ -23,7 +23,7 @@ class Mixture:
 
     @property
     def mean(self) -> float:
-        """The mean size."""
+        """Returns the mean size, in the unit of `means`."""
         return float(self.shares @ self.means)
 
 
@@ -37,7 +37,7 @@ def pareto(mean: float, shape: float, phases: int = 100) -> Mixture:
 
 
 def exponential(mean: float) -> Mixture:
-    """Returns exponential sizes of this mean as a mixture of one."""
+    """Returns exponential sizes of this mean as a mixture of one, in the mean's unit."""
     return Mixture(np.ones(1), np.array([mean]))
 
 
@@ -67,5 +67,8 @@ def two_levels(sizes: Mixture, load: float, threshold: float) -> float:
 
 
 def gain(sizes: Mixture, load: float, threshold: float) -> float:
-    """Returns the relative reduction of the mean response time by two levels against processor sharing."""
+    """Returns the relative reduction of the mean response time by two levels against processor sharing.
+
+    Arguments are those of `two_levels`.
+    """
     return 1 - two_levels(sizes, load, threshold) / shared(sizes, load)

@@ -64,7 +64,7 @@ C_INCLUDES = re.compile(
 def find_crate_faults(manifest: str, where: str) -> list[str]:
     """Returns a line for each dependency of a Cargo.toml on one of our crates that is not allowed.
 
-    `where` is the file's name in the lines.
+    `manifest` is the file's text, and `where` its name in the lines. An unknown crate has one line.
     """
     data = tomllib.loads(manifest)
     name = data["package"]["name"]
@@ -123,9 +123,8 @@ def write_table() -> str:
 def find_layer_faults(path: Path, text: str) -> list[str]:
     """Returns a line for each module that a file of sim/src names but must not see.
 
-    The crate's root and its programs have none.
-
-    `path` is relative to sim/src.
+    `path` is relative to sim/src. The crate's root and its programs have no faults; a module in no layer has
+    one.
     """
     layer = path.parts[0].removesuffix(".rs")
     if layer in ROOTS:
@@ -168,8 +167,9 @@ def list_group_heads(code: str, start: int) -> list[str]:
 
 
 def find_impurities(where: str, text: str) -> list[str]:
-    """Returns a line for each use of clocks, randomness, allocation, floats or foreign headers in a
-    C source.
+    """Returns a line for each use of clocks, randomness, allocation, floats or foreign headers in C.
+
+    `text` is the source, and `where` its name in the lines.
     """
     code = strip_comments(text)
     lines = list(enumerate(code.splitlines(), 1))

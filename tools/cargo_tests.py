@@ -61,7 +61,7 @@ class Result:
 
     @property
     def label(self) -> str:
-        """Package, target and name of the test."""
+        """Returns package, target and name of the test, separated by spaces."""
         return f"{self.package} {self.target} {self.name}"
 
 
@@ -72,9 +72,7 @@ class BuildError(Exception):
 def run_all(packages: Sequence[str] = ()) -> list[Result]:
     """Builds and runs all tests of these packages, by default of the default members.
 
-    Tests run side by side, one for each core.
-
-    Raises `BuildError` if they do not compile.
+    Tests run side by side, one for each core. Raises `BuildError` if they do not compile.
     """
     programs = build(packages)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -89,7 +87,7 @@ def run_all(packages: Sequence[str] = ()) -> list[Result]:
 
 
 def build(packages: Sequence[str] = ()) -> list[Program]:
-    """Compiles the tests of these packages, by default of the default members. Returns their programs.
+    """Compiles the tests of these packages, by default of the default members, and returns their programs.
 
     Raises `BuildError` if they do not compile.
     """
@@ -121,8 +119,9 @@ def list_programs(messages: Iterable[str]) -> Iterator[Program]:
 
 
 def parse_package_name(identifier: str) -> str:
-    """Returns the package name of an id such as `path+file:///…/sim#mousehole-sim@0.1.0` or
-    `…/policy#0.1.0`.
+    """Returns the name in a package's id.
+
+    Such an id is `path+file:///…/sim#mousehole-sim@0.1.0` or `…/policy#0.1.0`.
     """
     path, _, rest = identifier.partition("#")
     name, at, _ = rest.partition("@")
@@ -135,7 +134,7 @@ def list_tests(program: Program) -> tuple[list[str], set[str]]:
 
 
 def list_names(program: Program, options: Sequence[str]) -> list[str]:
-    """Returns the test names that `--list` prints. Raises `CalledProcessError` if the program fails."""
+    """Returns the test names that `--list` prints; raises `CalledProcessError` if the program fails."""
     command = [program.path, "--list", "--format", "terse", *options]
     done = subprocess.run(command, cwd=program.folder, capture_output=True, text=True, check=True)
     return [line.removesuffix(": test") for line in done.stdout.splitlines() if line.endswith(": test")]
@@ -166,7 +165,10 @@ def run(program: Program, name: str, is_ignored: bool) -> Result:
 
 
 def extract_output(name: str, output: str) -> str:
-    """Returns the output of a test: the block under its name, up to libtest's own summary."""
+    """Returns the output of a test: the block under its name, up to libtest's own summary.
+
+    It is empty if the test printed nothing.
+    """
     block = output.partition(f"\n---- {name} stdout ----\n")[2]
     for summary in ("\n\nsuccesses:\n", "\n\nfailures:\n"):
         block = block.partition(summary)[0]
@@ -182,10 +184,8 @@ def find_not_run_reason(output: str) -> str | None:
 def run_doc_tests(packages: Sequence[str] = ()) -> list[Result]:
     """Runs the documentation tests of these packages together; if one fails, all count as failed.
 
-    Empty without any.
-
-    The packages are named together as in `build`: Cargo unifies the features of libraries over all
-    named packages, so package by package each library would be compiled again.
+    Returns nothing where there are none. The packages are named together as in `build`: Cargo unifies the
+    features of libraries over all named packages, so package by package each library would be compiled again.
     """
     command = [CARGO, "test", "--quiet", "--locked", "--doc", *(f"--package={one}" for one in packages)]
     found = subprocess.run(

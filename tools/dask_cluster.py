@@ -12,8 +12,9 @@ class Cluster:
     """A scheduler on a free port of this machine, and the workers that were started for it."""
 
     def __init__(self, folder: Path, *paths: Path) -> None:
-        """Starts the scheduler with its file in `folder`; `paths` are folders whose modules workers can
-        import. `wait` waits until it answers.
+        """Starts the scheduler with its file in `folder`; `wait` waits until it answers.
+
+        `paths` are folders whose modules workers can import.
         """
         self._folder, self._paths = folder, paths
         self.file = folder / "scheduler.json"
@@ -23,13 +24,13 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        """The value for `--dask`."""
+        """Returns the value for `--dask`."""
         return str(self.file)
 
     def add(self, nanny: bool = False) -> "subprocess.Popen[bytes]":
-        """Starts a worker with one thread; a nanny restarts it when it ends.
+        """Starts a worker with one thread and returns its process, which need not have joined yet.
 
-        Returns its process, which need not have joined yet.
+        With `nanny`, a nanny restarts it when it ends; the process is then the nanny's.
         """
         kind = "--nanny" if nanny else "--no-nanny"
         options = [kind, "--nthreads", "1", "--no-dashboard", "--memory-limit", "0"]
@@ -71,7 +72,7 @@ class Cluster:
     def _start(self, program: str, *options: str) -> "subprocess.Popen[bytes]":
         """Starts a program of `distributed` in the cluster's folder, without its output.
 
-        Its modules are those of this process and of `paths`.
+        Returns its process, which can import the modules of this one and of `paths`.
         """
         command = [sys.executable, "-m", f"distributed.cli.{program}", "--scheduler-file", str(self.file)]
         paths = [*map(str, self._paths), *filter(None, sys.path)]

@@ -41,14 +41,14 @@ def read_part(text: str, target: str) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Returns a Markdown table; bars within cells are escaped. It ends with a line break."""
+    """Returns a Markdown table, which ends with a line break; bars within cells are escaped."""
     escaped = [[cell.replace("|", r"\|") for cell in line] for line in [header, *rows]]
     lines = [f"| {' | '.join(line)} |" for line in escaped]
     return "\n".join([lines[0], "|" + "---|" * len(header), *lines[1:], ""])
 
 
 def wrap(paragraph: str, indent: str = "") -> str:
-    """Wraps a paragraph at 100 columns; code spans and links are not divided.
+    """Returns a paragraph wrapped at 100 columns; code spans and links are not divided.
 
     `indent` precedes every line but the first.
     """
@@ -60,7 +60,7 @@ def wrap(paragraph: str, indent: str = "") -> str:
 
 
 def find_long_lines(text: str) -> list[int]:
-    """Returns the numbers of the lines beyond 100 columns.
+    """Returns the numbers, from 1, of the lines beyond 100 columns.
 
     Tables, headings, indivisible lines, generated parts and printed output are exempt.
     """

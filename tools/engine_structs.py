@@ -141,7 +141,7 @@ FIELD = re.compile(r"    (?:pub )?(\w+): (.*),$")
 
 
 def write_dictionaries() -> str:
-    """Returns the module of the dictionaries.
+    """Returns the text of the module of the dictionaries.
 
     Reads the Rust sources and runs a sample scenario in the engine.
     """
@@ -172,9 +172,9 @@ def _list_records() -> Iterator[str]:
 
 
 def _find_type(field: str, value: Any) -> str:
-    """Returns the Python type of a field with this value.
+    """Returns the Python type of a field with this value, as text.
 
-    Raises `StopIteration` for an array of another type.
+    Raises `StopIteration` for an array whose elements have no type in `ARRAYS`.
     """
     if isinstance(value, np.ndarray):
         return next(name for name, kind in ARRAYS.items() if kind == value.dtype.name)
@@ -187,7 +187,7 @@ def _find_type(field: str, value: Any) -> str:
 
 
 def write_rows() -> str:
-    """Returns the module of the rows of tables. Reads the Rust sources."""
+    """Returns the text of the module of the rows of tables, from the Rust sources."""
     imports = (
         "from mousehole.base import Bucket\n"
         "from mousehole.runs._row import Change, Row\nfrom mousehole.statistics import Estimate\n"
@@ -196,7 +196,7 @@ def write_rows() -> str:
 
 
 def write_answers() -> str:
-    """Returns the module of the answer of a comparison. Reads the Rust sources."""
+    """Returns the text of the module of the answer of a comparison, from the Rust sources."""
     imports = (
         "from mousehole.answer._install import Installation\n"
         "from mousehole.answer.vetoes import Veto\nfrom mousehole.runs import Place\n"
@@ -231,7 +231,10 @@ def _list_classes(sources: tuple[Source, ...], is_row: bool) -> Iterator[str]:
 
 
 def _list_fields(body: str, names: Mapping[str, str], source: Source) -> Iterator[tuple[str, str, Item]]:
-    """Yields name, type and documentation of each field in the body of a struct."""
+    """Yields name, type and documentation of each field in the body of a struct.
+
+    `names` has Python's types by Rust's; a field of another form is skipped.
+    """
     item = Item()
     for line in body.splitlines():
         bare = line.strip()
@@ -274,15 +277,19 @@ def _write_row(name: str, item: Item, fields: list[tuple[str, str, Item]]) -> st
 
 
 def _freeze(kind: str) -> str:
-    """Returns the immutable form of a field's type: lists of pairs become dictionaries, other lists
-    tuples.
+    """Returns the immutable form of a field's type, as text.
+
+    Lists of pairs become dictionaries, other lists tuples.
     """
     kind = re.sub(r"list\[tuple\[(.*)\]\]", r"dict[\1]", kind)
     return re.sub(r"list\[(.*)\]", r"tuple[\1, ...]", kind)
 
 
 def _write_class(head: str, item: Item, fields: list[tuple[str, str, Item]]) -> str:
-    """Returns a class as text with a documented field per line; Rust's `null` in documents becomes `None`."""
+    """Returns a class as text with a documented field per line; `head` is its name with its bases.
+
+    Rust's `null` in documents becomes `None`.
+    """
     lines = [f"class {head}:", *write_doc(item, "    "), ""]
     for field, kind, own in fields:
         lines += [f"    {field}: {kind}", *write_doc(own, "    ")]
@@ -290,7 +297,7 @@ def _write_class(head: str, item: Item, fields: list[tuple[str, str, Item]]) -> 
 
 
 def list_files() -> dict[Path, str]:
-    """Returns the generated files with their content."""
+    """Returns the text of each generated file, by path."""
     return {STRUCTS: write_dictionaries(), RUN_ROWS: write_rows(), ANSWER_ROWS: write_answers()}
 
 

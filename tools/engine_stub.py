@@ -52,7 +52,10 @@ class Item:
 
 
 def write_stub() -> str:
-    """Returns the text of the stub. Reads the Rust sources and the constants of the installed engine."""
+    """Returns the text of the stub, from the Rust sources and the constants of the installed engine.
+
+    Raises `CalledProcessError` if ruff fails.
+    """
     lib = (SOURCES / "lib.rs").read_text(encoding="utf-8")
     files = ["lib", *re.findall(r"^mod (\w+);", lib, re.MULTILINE)]
     texts = [(SOURCES / f"{name}.rs").read_text(encoding="utf-8") for name in files]
@@ -79,7 +82,7 @@ def _choose_used(body: str, names: str) -> str:
 def format_module(text: str, path: Path) -> str:
     """Returns the text of a module in the format of `ruff`, with sorted imports.
 
-    Raises `CalledProcessError` if ruff fails.
+    Raises `CalledProcessError` if ruff fails. `path` chooses ruff's settings and is not read.
     """
     for command in (["check", "--quiet", "--select", "I", "--fix"], ["format", "--quiet"]):
         done = subprocess.run(
@@ -103,7 +106,7 @@ def _write_constant(name: str) -> str:
 
 
 def _list_members(text: str) -> Iterator[str]:
-    """Yields the classes of a file with their methods, and its functions."""
+    """Yields the functions of a file, then its classes with their methods."""
     classes: dict[str, list[str]] = {}
     for item, line, rest in list_items(text):
         if "pyclass" in item.attributes and (found := CLASS.match(line)):
@@ -139,14 +142,17 @@ def list_items(text: str) -> Iterator[tuple[Item, str, str]]:
 
 
 def _read_types(text: str) -> dict[str, str]:
-    """Parses a comment with Python types; the key `->` is the result."""
+    """Returns the Python types in a comment, by parameter; the key `->` is the result."""
     head, arrow, result = text.partition("-> ")
     named = (part.partition(":") for part in _split(head) if part)
     return {**{name.strip(): kind.strip() for name, _, kind in named}, **({"->": result} if arrow else {})}
 
 
 def _split(text: str) -> list[str]:
-    """Splits a text at commas outside brackets; empty parts are dropped."""
+    """Returns the parts of a text between commas outside brackets; empty parts are dropped.
+
+    An arrow `->` comes back as a NUL character.
+    """
     parts, depth, part = [], 0, ""
     for letter in text.replace("->", "\0"):
         depth += (letter in "([{<") - (letter in ")]}>")
@@ -208,7 +214,7 @@ def _write_function(item: Item, text: str, first: str = "") -> str:
 def _find_end(text: str, begin: int) -> tuple[str, int]:
     """Returns the text up to the closing bracket, in one line, and the index after that bracket.
 
-    Raises `ValueError` without a closing bracket.
+    `begin` is the index after the opening one. Raises `ValueError` without a closing bracket.
     """
     depth = 1
     for place in range(begin, len(text)):
@@ -221,7 +227,7 @@ def _find_end(text: str, begin: int) -> tuple[str, int]:
 def _read_defaults(attributes: str) -> dict[str, str]:
     """Returns the defaults of parameters from a `signature` attribute; `**` marks further keywords.
 
-    Empty without such an attribute.
+    It is empty without such an attribute.
     """
     found = re.search(r"signature = \(", attributes)
     if found is None:
@@ -266,9 +272,9 @@ def python_type(rust: str, is_given: bool) -> str:
 
 
 def write_doc(item: Item, indent: str) -> list[str]:
-    """Returns the lines of the doc string, without the section on errors and the brackets of links.
+    """Returns the lines of the docstring, without the section on errors and the brackets of links.
 
-    Empty without a text.
+    It is empty without a text.
     """
     text = "\n".join(item.doc).partition("# Errors")[0].strip()
     text = re.sub(r"\[(`[^`]*`)\]", r"\1", text)

@@ -25,6 +25,7 @@ def run_examples(page: str) -> str:
     with tempfile.TemporaryDirectory(prefix="formats-") as folder:
 
         def run(example: re.Match[str]) -> str:
+            """Returns an example with its current output."""
             return f"```sh\n{example[1]}```\n\n```text\n{run_script(example[1], Path(folder))}```\n"
 
         return EXAMPLE.sub(run, page)

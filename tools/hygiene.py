@@ -39,7 +39,7 @@ LINE_RULES = {
 
 
 def tracked_files(root: Path) -> list[Path]:
-    """Returns every file that git tracks or would add, relative to `root`.
+    """Returns every file that git tracks or would add, relative to `root`, sorted.
 
     Raises `CalledProcessError` outside a repository.
     """

@@ -33,12 +33,15 @@ def main() -> None:
 
 
 def write_pages() -> dict[str, str]:
-    """Returns the text of every page by file name, such as `mousehole-compare.1`. Loads all commands."""
+    """Returns the text of every page by file name, such as `mousehole-compare.1`; loads all commands."""
     return dict(_list_pages(get_command(app), (PROGRAM,)))
 
 
 def _list_pages(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yields name and text of the page of a command and of its subcommands; `words` are how it is called."""
+    """Yields name and text of the page of a command and of its subcommands.
+
+    `words` are those with which the command is called.
+    """
     own: Mapping[str, Any] = getattr(command, "commands", {})
     yield f"{'-'.join(words)}.1", write_page(command, words)
     for name in own:
@@ -75,7 +78,7 @@ def write_page(command: Any, words: tuple[str, ...]) -> str:
 
 
 def _write_paragraphs(texts: list[str]) -> Iterator[str]:
-    """Yields the lines of paragraphs."""
+    """Yields the lines of paragraphs, with a request between two of them."""
     for place, text in enumerate(texts):
         if place:
             yield ".PP"

@@ -30,7 +30,7 @@ def list_cells(source: str) -> Iterator[Any]:
 
 
 def execute(path: Path) -> Any:
-    """Runs a notebook. Returns it with the outputs of its cells; an error in a cell is raised.
+    """Runs a notebook and returns it with the outputs of its cells; raises the error of a cell.
 
     It runs in the folder of the repository; a cell may take 300 s.
     """

@@ -28,7 +28,10 @@ def shorten_output(output: str) -> str:
 
 
 def _wrap(line: str) -> str:
-    """Wraps a line at the documents' width, a command with backslashes; rows of tables stay unchanged."""
+    """Returns a line wrapped at the documents' width, a command with backslashes.
+
+    Rows of tables stay unchanged.
+    """
     is_row = "──" in line or "   " in line
     if is_row or len(line) <= COLUMNS:
         return line
@@ -37,7 +40,7 @@ def _wrap(line: str) -> str:
 
 
 def find_block(text: str) -> str:
-    """Returns the first example of a document. Ends the program if there is none."""
+    """Returns the first example of a document; ends the program if there is none."""
     return _find_example(text)[0]
 
 

@@ -27,8 +27,9 @@ BUILD = ROOT / "build"
 
 @dataclass(frozen=True)
 class Suite:
-    """Tests that run together: Rust packages (none: the default members), pytest's folders, the
-    summary file.
+    """Tests that run together: Rust packages, pytest's folders, and the summary file.
+
+    No packages stand for the default members.
     """
 
     packages: tuple[str, ...]
@@ -56,10 +57,10 @@ class Tally:
 
 
 def main() -> int:
-    """Runs a suite, prints the summary and stores it in build/ for .ci/run.
+    """Runs a suite, prints the summary and stores it in build/ for .ci/run; returns the exit status.
 
-    Returns the exit status. It is 1 if a test failed, none passed or, if strict, one did not run. Raises
-    `KeyError` for an unknown suite.
+    It is 1 if a test failed, none passed or, if strict, one did not run. Raises `KeyError` for an unknown
+    suite.
     """
     suite = SUITES[sys.argv[1] if len(sys.argv) > 1 else "all"]
     BUILD.mkdir(exist_ok=True)
@@ -75,12 +76,15 @@ def main() -> int:
 
 
 def is_strict() -> bool:
-    """Returns whether a test that did not run fails the whole."""
+    """Returns whether a test that did not run fails the whole.
+
+    It does where CI is set, or MOUSEHOLE_REQUIRE_DATA=1.
+    """
     return bool(os.environ.get("CI")) or os.environ.get("MOUSEHOLE_REQUIRE_DATA") == "1"
 
 
 def choose_exit_code(total: Tally, *, strict: bool) -> int:
-    """Returns 0 only if some test passed, none failed and, if strict, all ran."""
+    """Returns 0 only if some test passed, none failed and, if strict, all ran; else 1."""
     return int(total.failed > 0 or total.passed == 0 or (strict and bool(total.not_run)))
 
 
@@ -96,7 +100,7 @@ def add_tallies(tallies: Iterable[Tally], runner: str = "all") -> Tally:
 
 
 def run_timed(run: Callable[[], Tally]) -> Tally:
-    """Returns one runner's tally with its duration, s."""
+    """Runs one runner and returns its tally with the duration, s."""
     start = time.monotonic()
     tally = run()
     tally.seconds = time.monotonic() - start
@@ -115,9 +119,9 @@ def report(tallies: Iterable[Tally]) -> None:
 
 
 def run_cargo(packages: Sequence[str]) -> Tally:
-    """Runs the Rust and C tests and prints the output of those that failed.
+    """Runs the Rust and C tests, prints the output of those that failed, and returns their tally.
 
-    Returns their tally. Tests that do not compile count as one failure.
+    Tests that do not compile count as one failure.
     """
     print("test: Rust and C", flush=True)
     try:
@@ -132,7 +136,7 @@ def run_cargo(packages: Sequence[str]) -> Tally:
 
 
 def tally_cargo(results: Iterable[Result]) -> Tally:
-    """Counts the results of Rust tests by outcome."""
+    """Returns the numbers of Rust tests by outcome."""
     tally = Tally("cargo")
     for result in results:
         tally.passed += result.outcome == Outcome.PASSED
@@ -143,7 +147,10 @@ def tally_cargo(results: Iterable[Result]) -> Tally:
 
 
 def run_pytest(folders: Sequence[str], *, parallel: bool) -> Tally:
-    """Runs the Python tests of these folders; if `parallel`, those marked `alone` after the others."""
+    """Runs the Python tests of these folders and returns their tally.
+
+    If `parallel`, those marked `alone` run after the others, one at a time.
+    """
     print("test: Python", flush=True)
     if not parallel:
         return run_pytest_once(BUILD / "pytest.xml", folders)
@@ -164,11 +171,10 @@ def list_alone(folders: Iterable[str]) -> list[str]:
 
 
 def run_pytest_once(results: Path, arguments: Sequence[str]) -> Tally:
-    """Runs pytest once and returns its tally.
+    """Runs pytest once and returns its tally; `results` is the file of JUnit XML that it writes.
 
-    An older file of results is deleted first.
-
-    A run that fails without a failed test, as one without tests, counts as failed.
+    An older file is deleted first. A run that fails without a failed test, as one without tests, counts as
+    failed.
     """
     results.unlink(missing_ok=True)
     command = [
@@ -189,7 +195,7 @@ def run_pytest_once(results: Path, arguments: Sequence[str]) -> Tally:
 
 
 def tally_junit(text: str) -> Tally:
-    """Counts the tests of a JUnit XML file that pytest wrote.
+    """Returns the numbers of tests in the text of a JUnit XML file that pytest wrote.
 
     Errors count as failures. Raises `ParseError` for a text that is no XML.
     """

@@ -73,10 +73,7 @@ def read_modules(root: Path) -> dict[Names, Module]:
 
 
 def read_module(file: Path) -> Module:
-    """Returns the names that one file defines, imports and re-exports.
-
-    The code of tests does not count.
-    """
+    """Returns the names that one file defines, imports and re-exports; the code of tests does not count."""
     code = strip_tests(TEXT.sub(" ", file.read_text(encoding="utf-8")))
     module = Module(file, code, children=set(CHILD.findall(code)))
     module.defined = set(DEFINITION.findall(code)) - module.children
@@ -100,10 +97,7 @@ def strip_tests(code: str) -> str:
 
 
 def find_closing(code: str, brace: int) -> int:
-    """Returns the index after the brace that closes the one at `brace`.
-
-    Without one it is the end of the code.
-    """
+    """Returns the index after the brace that closes the one at `brace`, or the end of the code."""
     depth = 0
     for place in range(brace, len(code)):
         depth += (code[place] == "{") - (code[place] == "}")
@@ -139,7 +133,7 @@ def split_at_commas(text: str) -> Iterator[str]:
 
 
 def find_arrows(found: dict[Names, Module]) -> dict[Path, set[Path]]:
-    """Returns for each file the other files whose items it names."""
+    """Returns for each file the other files of the crate whose items it names."""
     seen: dict[Path, set[Path]] = {}
     for path, module in found.items():
         named = {names for names, passed_on in module.imported.values() if not passed_on}
@@ -156,8 +150,10 @@ def find_arrows(found: dict[Names, Module]) -> dict[Path, set[Path]]:
 def find_home(
     found: dict[Names, Module], at: Names, names: Names, tried: frozenset[tuple[Names, Names]] = frozenset()
 ) -> Module | None:
-    """Returns the module that defines the item `names` as seen in the module `at`, or None outside
-    the crate. Imports that lead in a circle give None.
+    """Returns the module that defines the item `names` as seen in the module `at`, or None.
+
+    None stands for an item outside the crate, or for imports that lead in a circle. `tried` are the steps
+    before.
     """
     if (at, names) in tried or at not in found:
         return None

@@ -141,7 +141,7 @@ def _list_columns(definition: str) -> set[str]:
 def insert_texts(source: str, schema: Schema) -> str:
     """Returns a module whose class fields have the schema's texts as docs.
 
-    A field that the schema does not describe keeps its text.
+    A field that the schema does not describe retains its text, and so does one of the types in `OBJECTS`.
     """
     lines = source.splitlines()
     classes = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
@@ -168,7 +168,7 @@ def _write_docstring(text: str, annotation: str) -> list[str]:
 
 
 def _wrap(text: str, columns: int, indent: str) -> list[str]:
-    """Wraps a text into lines that do not begin with a percent sign."""
+    """Returns a text as lines that do not begin with a percent sign; each begins with `indent`."""
     kept = text.replace(" %", "\0%")
     lines = textwrap.wrap(kept, columns, initial_indent=indent, subsequent_indent=indent)
     return [line.replace("\0", " ") for line in lines]

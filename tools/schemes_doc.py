@@ -103,8 +103,9 @@ def make_link(entry: CatalogueEntry, target: str) -> str:
 
 
 def find_part_page(name: str, schemes: list[SchemeEntry]) -> str:
-    """Returns the link target of a part's parameters: its scheme's page, or its section of the
-    parts' page.
+    """Returns the link target of a part's parameters.
+
+    That is its scheme's page, or its section of the parts' page.
     """
     alone = any(scheme["stages"] == [name] and scheme["name"] == name for scheme in schemes)
     return page_name(name) if alone else f"{PARTS}#{name}"
@@ -154,8 +155,9 @@ def write_part_section(part: PartEntry) -> str:
 
 
 def write_installation(scheme: str) -> str:
-    """Returns the commands that install a scheme on a link of 10 Mb/s with a buffer of 100 packets,
-    or why none does.
+    """Returns the commands that install a scheme, or the reason why none does.
+
+    The link has 10 Mb/s and a buffer of 100 packets.
     """
     link = Link(rate_bps=10_000_000, buffer_packets=100, overhead=0)
     way = find_settings(scheme, link)
@@ -166,7 +168,7 @@ def write_installation(scheme: str) -> str:
 
 
 def fold(line: str) -> str:
-    """Folds a shell line to the documents' width."""
+    """Returns a shell line folded to the documents' width; a remark at its end becomes a line before it."""
     if line.startswith("#"):
         return textwrap.fill(line, document.COLUMNS, subsequent_indent="# ", break_long_words=False)
     line, has_remark, remark = line.partition("  # ")

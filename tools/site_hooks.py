@@ -61,8 +61,9 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
 
 def expand_patterns(nav: list[Any], folder: Path) -> list[Any]:
-    """Returns the navigation with each pattern replaced by the matching files that its level does
-    not name. The navigation given stays as it is.
+    """Returns the navigation with each pattern replaced by the matching files that its level does not name.
+
+    The navigation given stays as it is. Files are sorted and relative to `folder`.
     """
     expanded: list[Any] = []
     for entry in nav:
@@ -110,7 +111,10 @@ def follow_links(start: Iterable[Path]) -> Iterator[Path]:
 
 
 def resolve_link(path: Path, target: str) -> Path | None:
-    """Returns the file of the repository that a link leads to, a folder's README.md for a folder, or None."""
+    """Returns the file of the repository that a link leads to, or None.
+
+    A link to a folder leads to its README.md.
+    """
     found = Path(os.path.normpath(path.parent / target))
     if found.is_dir():
         found /= "README.md"
@@ -146,17 +150,19 @@ def render_text(path: Path) -> str:
 def convert_links(markdown: str, source: Path, page: str) -> str:
     """Returns the Markdown of a page with links within the site.
 
-    GitHub needs a backslash before a bar in a table's code span; Python-Markdown would show it, so
-    it is removed.
+    GitHub needs a backslash before a bar in a table's code span; Python-Markdown would show it, so it is
+    removed.
     """
 
     def relinked(match: re.Match[str]) -> str:
+        """Returns a link with its target in the site; one that leads to no file stays as it is."""
         found = resolve_link(source, match[1])
         if found is None:
             return match[0]  # mkdocs warns of it, which --strict makes an error
         return f"]({os.path.relpath(site_name(found), Path(page).parent)}"
 
     def prose(text: str) -> str:
+        """Returns a text outside code blocks with its links and bars changed."""
         return "\n".join(map(strip_backslashes, LINK.sub(relinked, text).split("\n")))
 
     return _change_outside_code(markdown, prose)

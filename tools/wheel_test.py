@@ -125,7 +125,7 @@ STEPS_WITH_EXTRAS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Tests every step; returns 0 if all of them succeed.
+    """Tests every step in a temporary folder; prints the results, and returns 0 if all succeed, else 1.
 
     Ends the program, with status 2, unless either wheels or --installed are given.
     """
@@ -155,12 +155,10 @@ def brings_live(wheels: Sequence[Path]) -> bool:
 
 
 def install(wheels: Sequence[Path | str], place: Path) -> str:
-    """Installs wheels and their dependencies into an environment, which is created if missing.
+    """Installs wheels and their dependencies into an environment; returns the path of its `mousehole`.
 
-    Uses the network for dependencies. Raises `CalledProcessError` if pip fails; ends the program if the
-    wheel has no manual pages.
-
-    Returns the path of its `mousehole`.
+    The environment is created if missing. Uses the network for dependencies. Raises `CalledProcessError` if
+    pip fails; ends the program if the wheel has no manual pages.
     """
     began = time.monotonic()
     if not place.exists():
@@ -215,9 +213,7 @@ def format_command(step: Step) -> str:
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Returns the environment without variables that could lead Python or Mousehole back into the
-    repository.
-    """
+    """Returns the environment without variables that lead Python or Mousehole back into the repository."""
     leading = ("PYTHON", "MOUSEHOLE", "VIRTUAL_ENV", "XDG_")
     return {name: value for name, value in environment.items() if not name.startswith(leading)}
 

@@ -120,8 +120,9 @@ class SearchResult:
     tuned: Tuned
 
     def change(self, scheme: str, reference: str, quantity: str) -> Estimate:
-        """Returns the relative change of a quantity under `scheme` against `reference`, on unseen
-        replications. NaN if it is unknown. Raises `KeyError` for an unknown quantity.
+        """Returns the relative change of a quantity under `scheme` against `reference`, unseen by the search.
+
+        NaN if it is unknown. Raises `KeyError` for an unknown quantity.
         """
         results = self.tuned.judged.results
         (cell,) = results.plan.cells
@@ -129,17 +130,16 @@ class SearchResult:
         return objectives.estimate_change(results, cell, one, scheme, reference, is_primary).as_change()
 
     def find_payers(self, scheme: str) -> tuple[str, ...]:
-        """Returns the classes of traffic that a scheme harms beyond the veto margins against CAKE,
-        or may harm.
-        """
+        """Returns the classes of traffic that a scheme harms, or may harm, beyond the margins, each once."""
         results = self.tuned.judged.results
         (cell,) = results.plan.cells
         own = (one.margin.whose for one in vetoes.vetoes(results, cell) if one.scheme == scheme)
         return tuple(dict.fromkeys(own))
 
     def find_best(self, family: str) -> JudgedRow | None:
-        """Returns the finalist of a pair with the smallest p99 within all limits, or None if every
-        one breaks a limit.
+        """Returns the finalist of a pair with the smallest p99 within all limits.
+
+        None if every one breaks a limit.
         """
         found = self.tuned.results
         broken = {row.scheme for row in found.limits if row.outcome == "broken"}
@@ -153,9 +153,9 @@ class SearchResult:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Searches for every traffic and renews the page.
+    """Searches for every traffic and renews the page; returns 0, whatever the result.
 
-    Takes hours with --full. Returns 0, whatever was found.
+    Takes hours with --full. Prints a line after each traffic.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--full", action="store_true")
@@ -176,9 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def list_traffics() -> dict[str, str]:
     """Returns for each traffic its name and the TOML line of a scenario that selects it.
 
-    The logs need not exist.
-
-    Raises `MouseholeError` if MOUSEHOLE_DATA, the folder of the logs, is not set.
+    The logs need not exist. Raises `MouseholeError` if MOUSEHOLE_DATA, the folder of the logs, is not set.
     """
     folder = os.environ.get("MOUSEHOLE_DATA")
     if not folder:
@@ -188,9 +186,10 @@ def list_traffics() -> dict[str, str]:
 
 
 def search(name: str, source: str, size: Size, jobs: int | None = None) -> SearchResult:
-    """Tunes all pairs on one traffic, within the veto margins and a tighter limit for long transfers.
+    """Returns the result of tuning all pairs on one traffic, which it runs.
 
-    Runs the search. Raises `MouseholeError` as `tune` does.
+    The limits are the veto margins and a tighter one for long transfers. `source` is the TOML line of the
+    traffic, `jobs` the number of parallel runs. Raises `MouseholeError` as `tune` does.
     """
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(SCENARIO.format(source=source, load=LOAD))
@@ -206,8 +205,9 @@ def search(name: str, source: str, size: Size, jobs: int | None = None) -> Searc
 
 
 def write_body(found: Sequence[SearchResult], size: Size) -> str:
-    """Returns the generated Markdown: sentences, the best pair of each traffic, and the best
-    setting of each pair.
+    """Returns the generated Markdown.
+
+    It has the sentences, the best pair of each traffic, and the best setting of each pair.
     """
     parts = ["\n", document.wrap(f"{size.text}. {NOTE}"), "\n\n"]
     parts += [document.wrap(f"- {sentence}", "  ") + "\n" for sentence in write_sentences(found)]
@@ -245,9 +245,7 @@ def format_change(change: Estimate) -> str:
 
 
 def list_best_cells(one: SearchResult) -> list[str]:
-    """Returns a traffic's table row: its best pair against CAKE and FQ-CoDel, who pays, and whether
-    the aim is met.
-    """
+    """Returns a traffic's table row: its best pair against CAKE and FQ-CoDel, who pays, and the aim."""
     scheme = one.tuned.results.recommended
     if scheme is None:
         return [one.traffic, "none keeps the limits", *[""] * (1 + len(COLUMNS)), "not reached"]
@@ -257,8 +255,9 @@ def list_best_cells(one: SearchResult) -> list[str]:
 
 
 def list_setting_cells(one: SearchResult) -> list[str]:
-    """Returns a table row: the best setting, the default marker's gain, and the best's change as
-    searched and unseen. Dashes stand for a search that recommends nothing.
+    """Returns a table row: the best setting, the default marker's gain, the best's change seen and unseen.
+
+    Dashes stand for a search that recommends nothing.
     """
     found = one.tuned.results
     beside = format_change(one.change(MARKED, CAKE, GAIN))
@@ -271,8 +270,9 @@ def list_setting_cells(one: SearchResult) -> list[str]:
 
 
 def list_pair_cells(found: Sequence[SearchResult]) -> list[list[str]]:
-    """Returns a table row for each pair: the change of p99 under its best setting against CAKE, for
-    each traffic.
+    """Returns a table row for each pair, with a cell for each traffic.
+
+    The cell is the change of p99 under the pair's best setting against CAKE, or a dash.
     """
     lines = []
     for family, name in PAIRS.items():
@@ -282,8 +282,9 @@ def list_pair_cells(found: Sequence[SearchResult]) -> list[list[str]]:
 
 
 def judge_aim(one: SearchResult) -> str:
-    """Returns "reached" if the intervals show the aim, "by the means" if only the means do, else
-    "not reached". It is "not reached" too if nothing is recommended or somebody pays.
+    """Returns "reached" if the intervals show the aim, "by the means" if only the means do.
+
+    Else, and if nothing is recommended or somebody pays, it is "not reached".
     """
     scheme = one.tuned.results.recommended
     if scheme is None or one.find_payers(scheme):
@@ -298,7 +299,7 @@ def judge_aim(one: SearchResult) -> str:
 
 
 def write_sentences(found: Sequence[SearchResult]) -> Iterator[str]:
-    """Yields the sentences of the page: how often the aim is reached, then one sentence for each traffic."""
+    """Yields the sentences of the page: the number of traffics that reach the aim, then one for each."""
     words = [judge_aim(one) for one in found]
     by_intervals, by_means = words.count("reached"), words.count("by the means")
     yield (

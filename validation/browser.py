@@ -71,11 +71,10 @@ class Row:
 
     @property
     def quotient(self) -> Estimate:
-        """The ratio in the browser divided by that in the simulator.
+        """Returns the ratio in the browser divided by that in the simulator, with a 95 % interval.
 
-        Raises `ValueError` for a ratio that is not positive.
-
-        Its 95 % interval treats the two as independent; without both intervals it is NaN.
+        The interval treats the two as independent; without both intervals it is NaN. Raises `ValueError` for
+        a ratio that is not positive.
         """
         centre = log(self.browser_ratio.mean / self.simulator_ratio.mean)
         widths = [
@@ -89,13 +88,14 @@ class Row:
 
     @property
     def is_within(self) -> bool:
-        """Whether browser and simulator agree within the bound."""
+        """Returns whether browser and simulator agree within `BOUND`."""
         return abs(self.quotient.mean - 1) <= BOUND
 
 
 def make_rows(results: PageResults, prediction: Prediction) -> list[Row]:
-    """Returns a row for each scheme, with ratios of mean load time to the baseline, whose own
-    ratios are 1.
+    """Returns a row for each scheme, with ratios of mean load time to the baseline.
+
+    The baseline's own ratios are 1.
     """
     same = Estimate(1.0, 1.0, 1.0, results.rounds)
     found = []
@@ -129,7 +129,7 @@ def to_ratio(change: Estimate) -> Estimate:
 
 
 def write_table(rows: Sequence[Row]) -> str:
-    """Returns the rows as a Markdown table."""
+    """Returns the rows as a Markdown table, with times as text and no quotient for the baseline."""
     cells = [
         [
             f"`{row.scheme}`",

@@ -56,8 +56,9 @@ SCHEMES = {
 
 @dataclass(frozen=True)
 class Figures:
-    """The results of one run: delays of the call and times of fetches in ms, its loss as a share,
-    Mb/s of downloads.
+    """The results of one run: of the call, of the fetches and of the downloads.
+
+    Delays and times are in ms, the call's loss is a share, and the downloads' rate is in Mb/s.
     """
 
     call_p50: float
@@ -94,20 +95,21 @@ class Run:
 
 
 def draw_starts(number: int, seconds: float) -> list[float]:
-    """Returns the sorted start times of a list's fetches, s, uniform over warm-up and window;
-    `number` is the seed.
+    """Returns the sorted start times, s, of a list's fetches, uniform over warm-up and window.
+
+    `number` is the seed, `seconds` the length of the window.
     """
     drawn = np.random.default_rng(number).uniform(0, WARMUP_S + seconds, _count_fetches(WARMUP_S + seconds))
     return [float(one) for one in np.sort(drawn).round(6)]
 
 
 def _count_fetches(seconds: float) -> int:
-    """Returns the number of fetches in so many seconds."""
+    """Returns the number of fetches that begin in so many seconds."""
     return round(FETCHES_PER_S * seconds)
 
 
 def make_scenario(number: int, scheme: str, seconds: float) -> Scenario:
-    """Returns list `number` under a scheme as a scenario.
+    """Returns list `number` under a scheme as a scenario with a window of `seconds`.
 
     All flows belong to one client host, as they do through the link.
     """
@@ -133,7 +135,7 @@ def make_scenario(number: int, scheme: str, seconds: float) -> Scenario:
 
 
 def simulate(number: int, scheme: str, seconds: float) -> Figures:
-    """Returns the figures of list `number` under a scheme in the simulator.
+    """Returns the figures of list `number` under a scheme, which it simulates.
 
     Fetches that did not end are left out of times and downloads.
     """
@@ -148,12 +150,10 @@ def simulate(number: int, scheme: str, seconds: float) -> Figures:
 
 
 def _sum_up(call_s: tuple[float, float], lost: float, took_s: ArrayLike, downloads_mbps: float) -> Figures:
-    """Returns the figures of one run.
+    """Returns the figures of one run, in the units of `Figures`.
 
-    At least one fetch ended.
-
-    `call_s` holds the median and p99 of the call's delay; fetches whose time is not finite did not
-    end and are left out.
+    `call_s` holds the median and p99 of the call's delay; fetches whose time is not finite did not end and
+    are left out. At least one fetch ended.
     """
     ended = np.asarray(took_s)
     ended = 1e3 * ended[np.isfinite(ended)]
@@ -162,9 +162,9 @@ def _sum_up(call_s: tuple[float, float], lost: float, took_s: ArrayLike, downloa
 
 
 def emulate(number: int, scheme: str, seconds: float) -> tuple[Figures, list[str]]:
-    """Returns the figures of a list with real TCP through the link, and the link's reasons to call
-    the run invalid. Lasts as long as the list, with warm-up, in real time. Raises as `link_figures.play`
-    does.
+    """Returns the figures of a list with real TCP through the link, and the link's faults of the run.
+
+    Lasts as long as the list, with warm-up, in real time. Raises as `link_figures.play` does.
     """
     whole = WARMUP_S + seconds
     with tempfile.TemporaryDirectory() as folder:
@@ -192,11 +192,10 @@ def emulate(number: int, scheme: str, seconds: float) -> tuple[Figures, list[str
 
 
 def measure(name: str, number: int, seconds: float) -> Run:
-    """Simulates a list and plays it with real TCP.
+    """Simulates a list and plays it with real TCP; returns both.
 
-    Each play is reported on standard error.
-
-    An invalid run is played again, at most `MOST_PLAYS` times in all.
+    An invalid run is played again, at most `MOST_PLAYS` times in all. Each play is reported on standard
+    error.
     """
     scheme, plays = SCHEMES.get(name, name), 0
     simulated = simulate(number, scheme, seconds)
@@ -224,8 +223,9 @@ def format_change(change: Estimate) -> str:
 
 
 def write_table(runs: Sequence[Run]) -> str:
-    """Returns a Markdown table: a row for each scheme, real and simulated, with the change of its
-    fetches against CAKE.
+    """Returns a Markdown table with a row for each scheme, real and simulated.
+
+    The last column has the change of its fetches against CAKE.
     """
     rows = []
     for way in ("real", "simulated"):
@@ -241,8 +241,9 @@ def write_table(runs: Sequence[Run]) -> str:
 
 
 def meets_aim(runs: Sequence[Run]) -> bool:
-    """Returns whether the marker meets the aim with real TCP in the mean over the lists; true if it
-    was not run.
+    """Returns whether the marker meets the aim with real TCP in the mean over the lists.
+
+    True if it was not run.
     """
     own = [run.real for run in runs if run.scheme == MARKER]
     if not own:
@@ -270,7 +271,7 @@ def write_text(runs: Sequence[Run], options: argparse.Namespace) -> str:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line; `names` of the result are the schemes to play.
+    """Returns the options of the command line; `names` of the result are the schemes to play.
 
     Ends the program, with status 2, for an option that is not allowed.
     """
@@ -289,12 +290,10 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures, prints the table and renews the document.
+    """Measures, prints the table and renews the document, which stays as it is with chosen schemes.
 
-    Where there is no link it returns 0, but 1 if CI is set. The document stays as it is with chosen
-    schemes.
-
-    Returns 1 if the aim is missed or a run stays invalid.
+    Returns 1 if the aim is missed or a run stays invalid. Where there is no link it returns 0, but 1 if CI is
+    set; --simulated needs none.
     """
     options = parse_arguments(arguments)
     numbers = range(1, options.lists + 1)

@@ -80,7 +80,7 @@ class Coverage:
 
     @property
     def key(self) -> tuple[str, str, int, int, str]:
-        """The identity of the result, by which the record is sorted and replaced."""
+        """Returns the identity of the result, by which the record is sorted and replaced."""
         return self.model, self.replay, self.addresses, self.length_s, self.scheme
 
 
@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line."""
+    """Returns the options of the command line; ends the program, with status 2, for a faulty one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--models", nargs="*", default=MODELS, choices=MODELS)
     parser.add_argument("--lengths", nargs="*", type=int, default=LENGTHS_S, help="seconds")
@@ -121,8 +121,9 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def measure_true_log_ratios(model: str, replications: int, jobs: int) -> dict[str, Estimate]:
-    """Returns the log-ratio of each scheme's mean to the baseline's, paired by run, in long runs of
-    the model. Runs the comparison.
+    """Returns the log-ratio of each scheme's mean to the baseline's in long runs of the model.
+
+    It is paired by run. Runs the comparison.
     """
     found = mousehole.compare(
         model, rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, *SCHEMES], baseline=BASELINE,
@@ -135,11 +136,10 @@ def cover_captures(
     model: str, replay: Literal["open", "closed"], addresses: int, length_s: int, truths: dict[str, Estimate],
     options: argparse.Namespace,
 ) -> Iterator[Coverage]:  # fmt: skip
-    """Yields for each scheme how often the interval on captures of one length contains the true change.
+    """Yields for each scheme the coverage of the true change by intervals on captures of one length.
 
-    Runs a comparison for each capture.
-
-    `truths` are the logarithms of the true ratios.
+    Runs a comparison for each capture. `addresses` is 0 for the model's own; `truths` are the logarithms of
+    the true ratios.
     """
     params: ModelParams = {"clients": addresses, "servers": addresses} if addresses else {}
     results = [
@@ -177,12 +177,10 @@ def cover_captures(
 def record_capture(
     model: str, length_s: int, number: int, has_ends: bool = False, params: ModelParams | None = None
 ) -> list[dict[str, object]]:
-    """Records one run of the model: its connections as `mousehole.inspect` and `compare` accept them.
+    """Returns the connections of one run of the model, as `mousehole.inspect` and `compare` accept them.
 
-    Starts count from the first one, in seconds.
-
-    `length_s` is the length of the window and `number` the replication; `has_ends` adds durations
-    to connections that ended.
+    Starts count from the first one, in seconds. `length_s` is the length of the window and `number` the
+    replication; `has_ends` adds durations to connections that ended. Runs the engine.
     """
     scenario: Scenario = {
         "schema": "mousehole.scenario/1", "seed": CAPTURE_SEED, "replication": number, "warmup": "100s",
@@ -207,8 +205,9 @@ def record_capture(
 
 
 def make_rows(record: Path = RECORD) -> list[Row]:
-    """Returns the rows of docs/validation.md from the record; one row "not run yet" if the record
-    is empty.
+    """Returns the rows of docs/validation.md from the record, sorted by key.
+
+    One row says "not run yet" if the record is empty or missing.
     """
     found = read_record(record)
     if not found:
@@ -217,10 +216,7 @@ def make_rows(record: Path = RECORD) -> list[Row]:
 
 
 def make_row(found: Coverage) -> Row:
-    """Returns a row of the page.
-
-    It agrees if the binomial interval of the coverage meets 90 to 98 %.
-    """
+    """Returns a row of the page, which agrees if the binomial interval of the coverage meets 90 to 98 %."""
     low, high = binomial_interval(sum(found.held), found.captures)
     share = f"{sum(found.held)} of {found.captures} ({100 * low:.0f}–{100 * high:.0f} %)"
     changes = 100 * np.quantile(found.changes, (0, 0.5, 1))
@@ -244,8 +240,9 @@ def make_row(found: Coverage) -> Row:
 
 
 def write_command(found: Coverage) -> str:
-    """Returns the command that measures a result again: `COMMAND` for default sizes, else one with
-    all options.
+    """Returns the command that measures a result again.
+
+    It is `COMMAND` for default sizes, else one with all options.
     """
     if (found.captures, found.window, found.truth_runs) == (CAPTURES, WINDOW, TRUTH_REPLICATIONS):
         return COMMAND
@@ -260,9 +257,7 @@ def read_record(record: Path) -> list[Coverage]:
 
 
 def list_means(results: Results, scheme: str) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the mean response time of short transfers, s, for each replication: of the scheme and
-    of the baseline.
-    """
+    """Returns the mean response time of short transfers, s, by replication, of scheme and baseline."""
     cell = results.plan.cells[0]
     own, other = (
         results.bucket_values(cell, name, "short", "response_mean_s") for name in (scheme, BASELINE)

@@ -62,8 +62,9 @@ LINES = {"idle": Line(native=0.05, load=0.1, runs=8), "small buffer": Line(buffe
 
 @dataclass(frozen=True)
 class Truth:
-    """The result of independent runs of a model: mean time of short transfers and each scheme's
-    relative change.
+    """The result of independent runs of a model.
+
+    It has the mean time of short transfers and each scheme's relative change.
     """
 
     model: str
@@ -78,23 +79,24 @@ class Truth:
 
     @property
     def best_s(self) -> float:
-        """The least mean response time, s, of the baseline and the schemes under which no class pays."""
+        """Returns the least mean response time, s, of the baseline and the schemes without a harmed class."""
         return min(
             mean for scheme, mean in self.means_s.items() if scheme == BASELINE or not self.pays.get(scheme)
         )
 
     @property
     def best_change(self) -> float:
-        """The least relative change among the schemes under which no class pays."""
+        """Returns the least relative change among the schemes under which no class pays."""
         return min(change for scheme, change in self.changes.items() if not self.pays.get(scheme))
 
     def helps(self, scheme: str) -> bool:
-        """Returns whether a scheme changes the mean by more than 5 % for the better."""
+        """Returns whether a scheme changes the mean of short transfers by more than 5 % for the better."""
         return self.changes[scheme] < -NEAR
 
     def is_in_vain(self, found: Decision) -> bool:
-        """Returns whether a recommendation truly helps neither short transfers nor the class it was
-        made for.
+        """Returns whether a recommendation truly helps neither short transfers nor the class it is for.
+
+        False without a recommendation.
         """
         if found.scheme is None or self.helps(found.scheme):
             return False
@@ -105,8 +107,9 @@ class Truth:
         return found.scheme is not None and bool(self.pays.get(found.scheme))
 
     def is_false(self, veto: tuple[str, str]) -> bool:
-        """Returns whether a veto, given as scheme and figure, is against a scheme that truly keeps
-        that margin. A scheme without an entry keeps all margins.
+        """Returns whether a veto, given as scheme and figure, is against a scheme that respects that margin.
+
+        A scheme without an entry respects all margins.
         """
         scheme, figure = veto
         return figure not in self.pays.get(scheme, [])
@@ -139,8 +142,8 @@ class Decision:
     def regret(self, truth: Truth) -> float:
         """Returns the relative excess of the mean under the recommended scheme over the least possible mean.
 
-        Without a recommendation the baseline is used. It is 0 for a scheme that is faster at the
-        cost of others.
+        Without a recommendation the baseline is used. It is 0 for a scheme that is faster at the cost of
+        others.
         """
         return max(truth.means_s[self.scheme or BASELINE] / truth.best_s - 1, 0.0)
 
@@ -232,7 +235,7 @@ Record = tuple[list[Truth], list[Decision]]
 
 
 def _replace_in_record(kept: Record, new: Record, size: Size) -> Record:
-    """Returns the record with new results in place of earlier ones of the same models and lengths."""
+    """Returns the record with new results in place of earlier ones of the same models and lengths, sorted."""
     kinds = {(model, *length) for model in size.models for length in _lengths(size)}
     truths = [one for one in kept[0] if one.model not in size.models]
     others = [one for one in kept[1] if (one.model, one.minutes, one.first) not in kinds]
@@ -246,9 +249,9 @@ def _sort_key(one: Truth | Decision) -> tuple[float, ...]:
 
 
 def measure(size: Size, tells: bool = False) -> Record:
-    """Returns truths and decisions of the chosen models; prints each decision if `tells` is set.
+    """Returns truths and decisions of the chosen models, all of which it runs.
 
-    Runs all of them.
+    If `tells` is set, each decision is printed.
     """
     truths, found = [], []
     for model in size.models:
@@ -263,25 +266,23 @@ def measure(size: Size, tells: bool = False) -> Record:
 
 
 def _lengths(size: Size) -> list[tuple[float, int]]:
-    """Returns (minutes, transfers) of each kind of capture.
+    """Returns pairs of minutes and transfers for the kinds of captures, the smallest captures first.
 
-    The smallest captures are the beginning of the shortest one; for whole captures the second
-    number is 0.
+    Those are the beginning of the shortest one; for whole captures the second number is 0.
     """
     return [*((min(MINUTES), first) for first in size.first), *((minutes, 0) for minutes in size.minutes)]
 
 
 def _describe_length(minutes: float, first: int) -> str:
-    """Returns how long a capture is: its number of transfers, or minutes if `first` is 0."""
+    """Returns the length of a capture as text: its number of transfers, or minutes if `first` is 0."""
     return f"{first} transfers" if first else f"{minutes:g} min"
 
 
 def measure_truth(model: str, size: Size) -> Truth:
-    """Runs a model independently and returns the true means and changes.
+    """Returns the true means and changes of a model, from independent runs of it.
 
-    Runs a comparison for each of them; the draws depend on the number of the run only.
-
-    Each run draws its own users until they meet the load.
+    Each run draws its own users until they meet the load, and is one comparison; the draws depend on the
+    number of the run only.
     """
     line = LINES.get(model, Line())
     means: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
@@ -314,6 +315,7 @@ class Harms:
     """How far each scheme exceeds the veto margins against the reference, over the runs of a truth."""
 
     def __init__(self) -> None:
+        """Begins without a measured harm; the limits are the default margins against `REFERENCE`."""
         names = [f"{one.whose} {one.name}" for one in vetoes.margins(())]
         self._limits = dict(zip(names, objectives.list_default_limits(REFERENCE), strict=True))
         self._excesses: dict[tuple[str, str], list[float]] = {}
@@ -330,8 +332,9 @@ class Harms:
                 self._excesses.setdefault((scheme, name), []).append(excess)
 
     def find_payers(self) -> dict[str, list[str]]:
-        """Returns for each scheme the figures whose mean excess over the runs is positive; schemes
-        without any are left out.
+        """Returns for each scheme the figures whose mean excess over the runs is positive.
+
+        Schemes without any are left out.
         """
         found: dict[str, list[str]] = {}
         for (scheme, name), excesses in self._excesses.items():
@@ -343,10 +346,8 @@ class Harms:
 def decide(model: str, minutes: float, number: int, size: Size, first: int = 0) -> Decision:
     """Runs `compare` on one capture of a model and returns its recommendation.
 
-    Draws depend on model, number, length and `first` only.
-
-    If `first` is not 0, only the beginning with so many short transfers is used. `number` is the
-    seed of the capture.
+    If `first` is not 0, only the beginning with so many short transfers is used. `number` is the seed of the
+    capture. Draws depend on model, number, length and `first` only.
     """
     line = LINES.get(model, Line())
     random = np.random.default_rng([CAPTURE_SEED, number, round(60 * minutes), *([first] if first else [])])
@@ -382,13 +383,14 @@ def decide(model: str, minutes: float, number: int, size: Size, first: int = 0) 
 
 
 def find_first_by_order(values: Mapping[str, NDArray[np.float64]], design: Design) -> str | None:
-    """Returns the scheme that beats the baseline in every replication, and every other by its
-    interval, or None. Values are paired by replication.
+    """Returns the scheme that beats the baseline in every replication, and every other by its interval.
 
-    It is what a recommendation by the order alone would name; each interval is a single one.
+    None if there is none. It is the scheme that a recommendation by the order alone would name; each interval
+    is a single one. Values are paired by replication.
     """
 
     def is_first(scheme: str) -> bool:
+        """Returns whether a scheme beats the baseline in all replications, and the others by its interval."""
         others = [other for other in values if other not in (scheme, BASELINE)]
         is_always = bool(np.all(values[scheme] < values[BASELINE]))
         return is_always and all(log_ratio(values[scheme], values[one], design).high < 0 for one in others)
@@ -413,7 +415,7 @@ class EstimateErrors:
 
 
 def measure_errors(truths: Sequence[Truth], found: Sequence[Decision]) -> EstimateErrors:
-    """Returns the errors of the estimated changes, and how often two schemes are in the true order.
+    """Returns the errors of the estimated changes, and the counts of pairs and schemes in the true order.
 
     Every model among the decisions needs its truth, and there is a pair beyond 5 %.
     """
@@ -458,9 +460,9 @@ def read_record(record: Path) -> Record:
 
 
 def score_decisions(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
-    """Returns the counts and means of some decisions; every model among them needs its truth.
+    """Returns the counts and means of some decisions; `found` is not empty.
 
-    `found` is not empty.
+    Every model among them needs its truth.
     """
     truth = {one.model: one for one in truths}
     regrets = [one.regret(truth[one.model]) for one in found]
@@ -563,7 +565,7 @@ ERROR_COLUMNS = (
 
 
 def _list_error_cells(name: str, decisions: int, one: EstimateErrors) -> list[str]:
-    """Returns the cells of a table row, with the errors in percent."""
+    """Returns the cells of a table row for a group of decisions, with the errors in percent."""
     return [
         name,
         f"{100 * np.expm1(one.baseline):.0f} %",
@@ -602,7 +604,7 @@ def _write_payers(one: Truth) -> str:
 
 
 def _list_score_cells(name: str, one: Score) -> list[str]:
-    """Returns the cells of a table row, in the order of the table's columns."""
+    """Returns the cells of a table row for a group of decisions, in the order of `COLUMNS`."""
     return [
         name,
         _format_share(one.near, one.decisions),

@@ -40,8 +40,9 @@ def draw_uneven(random: np.random.Generator, users: int, length_s: float) -> Col
 
 
 def draw_bursts(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Draws users who act together: of about 57 % of the pages, the starts move into bursts of 15 s
-    a minute apart.
+    """Draws users who act together: about 57 % of the pages start in bursts of 15 s a minute apart.
+
+    Arguments and effects are those of `draw_uneven`.
     """
     begins = np.cumsum(random.exponential(60, int(length_s / 20) + 20))
     wanted = random.poisson(length_s / 30, users)
@@ -55,7 +56,10 @@ def draw_bursts(random: np.random.Generator, users: int, length_s: float) -> Col
 
 
 def draw_individual_sizes(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Draws users who differ in the sizes they fetch: some exchange hundreds of bytes, some megabytes."""
+    """Draws users who differ in the sizes they fetch: some exchange hundreds of bytes, some megabytes.
+
+    Arguments and effects are those of `draw_uneven`.
+    """
     kind = random.normal(0, 1.4, users)
     pages = random.poisson(length_s / 35, users)
     owner = np.repeat(np.arange(users), pages)
@@ -63,15 +67,19 @@ def draw_individual_sizes(random: np.random.Generator, users: int, length_s: flo
 
 
 def draw_translated(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Draws uneven users behind few addresses, each of which about eight users share, as with NAT."""
+    """Draws uneven users behind few addresses, each of which about eight users share, as with NAT.
+
+    Arguments and effects are those of `draw_uneven`.
+    """
     found = draw_uneven(random, users, length_s)
     address = random.integers(0, max(users // 8, 1), users)
     return {**found, "client": address[found["client"]]}
 
 
 def draw_diurnal(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Draws users whose page starts rise and fall by 60 % within half an hour, and large objects
-    inversely.
+    """Draws users whose page starts rise and fall by 60 % within half an hour.
+
+    The share of large objects falls and rises inversely. Arguments and effects are those of `draw_uneven`.
     """
     phase = random.uniform(0, 2 * np.pi)
     pages = random.poisson(length_s / 30, users)
@@ -84,14 +92,18 @@ def draw_diurnal(random: np.random.Generator, users: int, length_s: float) -> Co
 
 
 def draw_pages_only(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Draws users of pages without large downloads."""
+    """Draws users of pages without large downloads.
+
+    Arguments and effects are those of `draw_uneven`.
+    """
     owner = np.repeat(np.arange(users), random.poisson(length_s / 30, users))
     return _draw_pages(random, owner, random.uniform(0, length_s, owner.size), np.zeros(users), 0.0)
 
 
 def draw_equal_sizes(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Draws users of pages whose objects all have 12,000 bytes, so that no transfer is shorter than
-    another.
+    """Draws users of pages whose objects all have 12,000 bytes, so that no transfer is the shorter one.
+
+    Arguments and effects are those of `draw_uneven`.
     """
     found = draw_pages_only(random, users, length_s)
     return {**found, "bytes": np.full(found["bytes"].size, 12_000)}
@@ -119,7 +131,10 @@ APPLICATIONS = (
 
 
 def draw_with_calls(random: np.random.Generator, users: int, length_s: float) -> Columns:
-    """Draws uneven users, some of whom take part in calls, games or video calls; rows are sorted by start."""
+    """Draws uneven users, some of whom take part in calls, games or video calls; rows are sorted by start.
+
+    Arguments and effects are those of `draw_uneven`.
+    """
     web = draw_uneven(random, users, length_s)
     parts = [
         web | _make_datagram_columns(web["bytes"].size),
@@ -142,7 +157,7 @@ def _make_datagram_columns(count: int) -> Columns:
 def _draw_datagram_flows(random: np.random.Generator, users: int, length_s: float, kind: Kind) -> Columns:
     """Draws the flows of one application and cuts them to the time from 0 to `length_s`.
 
-    Flows that last a second or less then are left out.
+    Flows that last a second or less then are left out. Advances `random`.
     """
     before = 5 * kind.length_s
     count = random.poisson(users * kind.share * (length_s + before) / kind.length_s)
@@ -178,7 +193,7 @@ def draw_for_load(
 ) -> Columns:
     """Draws so many users of a model that they offer this load of a link on average; at least one.
 
-    Advances `random`; `load` is a share of `rate_bps`.
+    `load` is a share of `rate_bps`. Advances `random`.
     """
     users = round(load * rate_bps / 8 / measure_user_rate(name))
     return MODELS[name](random, max(users, 1), length_s)
@@ -187,12 +202,11 @@ def draw_for_load(
 def draw_meeting_load(
     name: str, random: np.random.Generator, rate_bps: float, load: float, length_s: float
 ) -> Columns:
-    """Draws users of a model until this very draw offers the load of a link.
+    """Draws users of a model until this very draw offers the load of a link, a share of `rate_bps`.
 
-    Advances `random`. If even `AMPLE` times as many users do not offer it, all are returned.
-
-    `compare` meets a load that is asked of it, whereas a fixed number of users offers it on average
-    only: where users differ much, some draws would exceed the link.
+    `compare` meets a load that is asked of it, whereas a fixed number of users offers it on average only:
+    where users differ much, some draws would exceed the link. If even `AMPLE` times as many users do not
+    offer it, all are returned. Advances `random`.
     """
     found = draw_for_load(name, random, rate_bps, AMPLE * load, length_s)
     wire = _wire_bytes(found)
@@ -203,12 +217,9 @@ def draw_meeting_load(
 
 
 def take_first_short(found: Columns, transfers: int, short_bytes: int) -> Columns:
-    """Returns the rows up to the `transfers`-th short transfer.
+    """Returns the rows up to the `transfers`-th short transfer, which has at most `short_bytes`.
 
-    Raises `IndexError` if there are fewer.
-
-    A short one has at most `short_bytes`. Flows of datagrams are cut at its start, but last at
-    least 0.1 s.
+    Flows of datagrams are cut at its start, but last at least 0.1 s. Raises `IndexError` if there are fewer.
     """
     is_flow = _are_flows(found)
     last = np.flatnonzero((found["bytes"].astype(np.int64) <= short_bytes) & ~is_flow)[transfers - 1]
@@ -236,13 +247,14 @@ def measure_user_rate(name: str) -> float:
 
 
 def _are_flows(found: Columns) -> NDArray[np.bool_]:
-    """Returns which rows are flows of datagrams."""
+    """Returns a mask of the rows that are flows of datagrams."""
     return found.get("is_datagrams", np.zeros(found["bytes"].size, bool)).astype(bool)
 
 
 def _wire_bytes(found: Columns) -> Floats:
-    """Returns the IP lengths: of transfers payload and headers of 1,460-byte segments, of datagram
-    flows as given.
+    """Returns the IP lengths of each row in bytes.
+
+    Those of transfers are payload and headers of 1,460-byte segments, those of datagram flows as given.
     """
     given = found["bytes"].astype(float)
     return np.where(_are_flows(found), given, given + 40 * np.ceil(given / 1460))
@@ -255,10 +267,10 @@ def _draw_pages(
     kind: Floats,
     share: float | Floats,
 ) -> Columns:
-    """Draws pages of about seven objects that start within about a second.
+    """Draws pages of about seven objects that start within about a second; rows are sorted by start.
 
-    `owner` and `start_s` have an entry per page; `share` is the share of heavy-tailed objects.
-    `kind` has an entry per user: by how much the logarithms of his sizes exceed the usual.
+    `owner` and `start_s` have an entry per page; `share` is the share of heavy-tailed objects. `kind` has an
+    entry per user: the excess of the logarithms of his sizes over the usual. Advances `random`.
     """
     objects = random.geometric(1 / 7, owner.size)
     page = np.repeat(np.arange(owner.size), objects)

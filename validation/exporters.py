@@ -47,8 +47,8 @@ class Counts:
 def answer_bytes(number: int) -> int:
     """Returns the payload of the answer on connection `number`, bytes.
 
-    Its last segment is longer than an acknowledgement with options, which exporters cannot
-    distinguish from it.
+    Its last segment is longer than an acknowledgement with options, which exporters cannot distinguish from
+    it.
     """
     return 400 + (SEGMENT + 9) * number
 
@@ -59,7 +59,10 @@ EXPECTED = Counts(CONNECTIONS, CLIENTS, 1, sum(answer_bytes(number) for number i
 def _make_headers(
     ends: tuple[bytes, bytes], ports: tuple[int, int], numbers: tuple[int, int], flags: int
 ) -> bytes:
-    """Returns the headers of Ethernet, IPv4 and TCP; `_make_frames` fills in length and checksum."""
+    """Returns the headers of Ethernet, IPv4 and TCP; `_make_frames` fills in length and checksum.
+
+    `numbers` are those of sequence and acknowledgement.
+    """
     tcp = struct.pack(">HHIIBBHHH", *ports, *numbers, 0x50, flags, 65535, 0, 0)
     ip = struct.pack(">BBHHHBBH", 0x45, 0, 0, 0, 0x4000, 64, 6, 0) + b"".join(ends)
     return bytes(range(12)) + b"\x08\x00" + ip + tcp
@@ -73,6 +76,10 @@ def _make_frames() -> Iterator[tuple[float, bytes]]:
         at, sent, received = float(number), 1, 1
 
         def frame(from_client: bool, flags: int, length: int = 0) -> bytes:
+            """Returns a frame with the present numbers and `length` zero bytes of payload.
+
+            It goes from the client or to it.
+            """
             ends = (client, server) if from_client else (server, client)  # noqa: B023
             ports = (port, 443) if from_client else (443, port)  # noqa: B023
             numbers = (sent, received) if from_client else (received, sent)  # noqa: B023
@@ -130,9 +137,10 @@ def read_counts(path: Path) -> Counts:
 
 
 def _run(*words: str | Path, out: Path | None = None) -> None:
-    """Runs a program with its standard output in `out`, if given; raises `CalledProcessError` if it fails.
+    """Runs a program with its standard output in `out`, if given, and waits for it.
 
-    Raises `TimeoutExpired` after `WAIT_S`.
+    Raises `CalledProcessError` if it fails, `FileNotFoundError` if it is not installed, and `TimeoutExpired`
+    after `WAIT_S`.
     """
     with (out or Path("/dev/null")).open("wb") as stream:
         subprocess.run(
@@ -145,9 +153,9 @@ def _run(*words: str | Path, out: Path | None = None) -> None:
 
 
 def _export_nfdump(capture: Path, folder: Path, *options: str) -> Path:
-    """Has nfpcapd make flows of the capture, and nfdump print them.
+    """Has nfpcapd make flows of the capture, and nfdump print them; returns the file of the flows.
 
-    Returns the file of the flows. Raises as `_run` does.
+    Raises as `_run` does.
     """
     kept = folder / "kept"
     kept.mkdir()
@@ -158,9 +166,9 @@ def _export_nfdump(capture: Path, folder: Path, *options: str) -> Path:
 
 @contextmanager
 def _run_collector(kept: Path) -> Iterator[int]:
-    """Runs nfcapd on a free port of loopback while the context lasts; yields the port.
+    """Runs nfcapd on a free port of loopback during the block; yields the port.
 
-    It has a second to take what is under way. Raises `TimeoutError` if it does not open its port.
+    It has a second to take the datagrams under way. Raises `TimeoutError` if it does not open its port.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as found:
         found.bind(("127.0.0.1", 0))
@@ -195,9 +203,9 @@ def _wait_for(is_so: Callable[[], bool]) -> None:
 
 
 def _export_softflowd(capture: Path, folder: Path, version: str) -> Path:
-    """Has softflowd export the capture to nfcapd, and nfdump write a table.
+    """Has softflowd export the capture to nfcapd, and nfdump write a table; returns the table.
 
-    Returns the table. Raises as `_run` and `_run_collector` do.
+    Raises as `_run` and `_run_collector` do.
     """
     kept = folder / "kept"
     kept.mkdir()
@@ -211,7 +219,10 @@ def _export_softflowd(capture: Path, folder: Path, version: str) -> Path:
 
 
 def _export_argus(capture: Path, folder: Path) -> Path:
-    """Has Argus read the capture, and ra write a table of its flows. Returns the table."""
+    """Has Argus read the capture, and ra write a table of its flows; returns the table.
+
+    Raises as `_run` does.
+    """
     _run("argus", "-r", capture, "-w", folder / "kept")
     fields = [
         "stime",
@@ -231,7 +242,10 @@ def _export_argus(capture: Path, folder: Path) -> Path:
 
 
 def _export_tshark(capture: Path, folder: Path, form: str) -> Path:
-    """Has tshark rewrite the capture in another file format. Returns the file."""
+    """Has tshark rewrite the capture in another file format; returns the file.
+
+    Raises as `_run` does.
+    """
     _run("tshark", "-r", capture, "-F", form, "-w", folder / "packets")
     return folder / "packets"
 
@@ -269,10 +283,9 @@ def _locate(program: str) -> str | None:
 
 
 def export(way: str, capture: Path, folder: Path) -> Path:
-    """Exports a capture in one of `WAYS` into a new folder.
+    """Exports a capture in one of `WAYS` into a new folder; returns the file for Mousehole to read.
 
-    Returns the file for Mousehole to read. Raises `FileExistsError` if the folder exists, and as `_run`
-    does.
+    Raises `FileExistsError` if the folder exists, and as `_run` does.
     """
     folder.mkdir()
     return WAYS[way][1](capture, folder)

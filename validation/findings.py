@@ -48,8 +48,9 @@ class Change:
 
     @property
     def word(self) -> str:
-        """Returns "lower" or "higher" if the interval excludes 0, "undecided" if not, "not
-        compared" without one.
+        """Returns "lower" or "higher" if the interval excludes 0, else "undecided".
+
+        Without an interval it is "not compared".
         """
         if not self.estimate.has_interval:
             return "not compared"
@@ -58,6 +59,7 @@ class Change:
         return "higher" if self.estimate.low > 0 else "undecided"
 
     def __str__(self) -> str:
+        """Returns the change in percent with its interval."""
         return format_estimate(self.estimate, "%", 0)
 
 
@@ -65,6 +67,7 @@ class Findings:
     """The estimates behind the sentences of the page."""
 
     def __init__(self, evaluator: Evaluator) -> None:
+        """Reads the axes of the grid `GRID`; evaluates nothing yet."""
         self._evaluator = evaluator
         axes = evaluator.definition.grids[GRID].axes
         self.traffics, self.conditions = axes["traffic"], axes["condition"]
@@ -74,9 +77,8 @@ class Findings:
     def change(self, field: str, scheme: str, other: str, traffic: str, condition: str = BASE) -> Change:
         """Returns the relative change of a field under `scheme` against `other`.
 
-        NaN where it is unknown. Raises `NotAvailableError` for data that is not on this machine.
-
-        Its interval holds for all schemes against `other` at once.
+        Its interval holds for all schemes against `other` at once. NaN where it is unknown. Raises
+        `NotAvailableError` for data that is not on this machine.
         """
         cell = {"traffic": traffic, "condition": condition, "scheme": scheme}
         value = Value(value=field, of=cell, against={"scheme": other}, change="relative")
@@ -86,7 +88,7 @@ class Findings:
     def _comparisons(self, field: str, other: str, traffic: str, condition: str) -> float:
         """Returns the effective number of comparisons against `other`, for all of the page's schemes.
 
-        It is less than their count where their values correlate.
+        It is less than their count where their values correlate. Computed once for each combination.
         """
         key = field, other, traffic, condition
         if key not in self._known:
@@ -111,7 +113,10 @@ class Findings:
         return min(found, key=lambda one: found[one])
 
     def count(self, field: str, scheme: str, other: str) -> str:
-        """Returns in how many conditions of the models a scheme is lower, higher or undecided, as text."""
+        """Returns the numbers of conditions in which a scheme is lower, higher or undecided, as text.
+
+        The conditions are those of all models.
+        """
         words = [
             self.change(field, scheme, other, traffic, condition).word
             for traffic in self.models
@@ -123,9 +128,9 @@ class Findings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs all cells of the tables, or takes them from the cache, and renews the page.
+    """Runs all cells of the tables, or reads them from the cache, and renews the page.
 
-    Raises `NotAvailableError` for data that is not on this machine; returns 0 else.
+    Returns 0. Raises `NotAvailableError` for data that is not on this machine.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--full", action="store_true")
@@ -168,7 +173,7 @@ def write_body(findings: Findings, tables: Sequence[Table], evaluator: Evaluator
 
 
 def write_sentences(found: Findings) -> Iterator[str]:
-    """Yields the sentences of the page, a question at a time."""
+    """Yields the sentences of the page, those on one question together."""
     for traffic in found.traffics:
         yield write_best_of_papers(found, traffic)
     for traffic in found.traffics:

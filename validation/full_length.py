@@ -46,13 +46,13 @@ class Compared:
 
     @property
     def changed(self) -> list[tuple[ClaimPart, ClaimPart]]:
-        """The statements whose word at full length is another, as pairs of quick and full."""
+        """Returns the statements whose verdict at full length is another, as pairs of quick and full."""
         pairs = zip(self.quick, self.full, strict=True)
         return [(quick, full) for quick, full in pairs if quick.word is not full.word]
 
 
 def judge_both_lengths(one: Paper, jobs: int | None) -> Compared:
-    """Judges the claims of a paper at both lengths; runs that the cache holds are not repeated.
+    """Returns the claims of a paper as judged at both lengths; runs in the cache are not repeated.
 
     Takes hours without the cache.
     """
@@ -63,18 +63,18 @@ def judge_both_lengths(one: Paper, jobs: int | None) -> Compared:
 
 
 def list_statements(one: Paper, options: Options) -> list[ClaimPart]:
-    """Returns the judged statements of a paper, without those judged at full length only."""
+    """Returns the judged statements of a paper, without those judged at full length only; runs it."""
     parts = one.reproduce(Wanted(), options)
     return [part for part in parts if isinstance(part, ClaimPart) and part.basis != LEFT]
 
 
 def count_group(parts: Sequence[ClaimPart], group: str) -> int:
-    """Returns how many statements have a word of the group, a key of `GROUPS`."""
+    """Returns the number of statements with a verdict of the group, a key of `GROUPS`."""
     return sum(part.word in GROUPS[group] for part in parts)
 
 
 def write_counts(found: Sequence[Compared]) -> str:
-    """Returns a Markdown table of the number of statements with each word, at both lengths."""
+    """Returns a Markdown table of the number of statements with each verdict, at both lengths."""
     header = ["paper", "full length", "statements", *GROUPS, "another word"]
     rows = [
         [
@@ -88,7 +88,7 @@ def write_counts(found: Sequence[Compared]) -> str:
 
 
 def write_changes(found: Sequence[Compared]) -> str:
-    """Returns a Markdown table of the statements whose word changes, with every judged number."""
+    """Returns a Markdown table of the statements whose verdict changes, with every judged number."""
     header = ["claim", "statement", "at quick length", "at full length", "published"]
     rows = [
         [
@@ -102,7 +102,7 @@ def write_changes(found: Sequence[Compared]) -> str:
 
 
 def format_part(part: ClaimPart) -> str:
-    """Returns the word of a statement in bold, and the numbers that it rests on."""
+    """Returns the verdict on a statement in bold, and the numbers that it rests on."""
     numbers = "; ".join(f"{line.label} {line.ours}".strip() for line in part.lines)
     return f"**{format_word(part.word)}**: {numbers}"
 
@@ -125,9 +125,9 @@ def write_section(found: Sequence[Compared]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Judges all claims at both lengths, prints the tables, and writes the document.
+    """Judges all claims at both lengths, prints the tables, and writes the document; returns 0.
 
-    With --papers the document stays as it is. Returns 0.
+    With --papers the document stays as it is.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--papers", nargs="*", help="only these; the document stays as it is")

@@ -53,8 +53,9 @@ FAULTS = (
 
 @dataclass(frozen=True)
 class Ending:
-    """The end of a try: exit status (negative for a signal, None if it was still running), output
-    and files.
+    """The end of a try: exit status, output and files.
+
+    The status is negative for a signal, and None if the program was still running.
     """
 
     status: int | None
@@ -107,12 +108,10 @@ def _is_half(name: str, content: bytes) -> bool:
 
 
 def run_try(tried: Try, folder: Path) -> Ending:
-    """Runs a try in `folder`, in a process forked from this one.
+    """Runs a try in `folder`, which is empty, in a process forked from this one; returns its end.
 
-    `folder` is empty; outputs go into files `out` and `err` next to it.
-
-    A try with `kill_after_s` is first killed at that time; it ends there if a file is then
-    unfinished, else it is run again.
+    Outputs go into files `out` and `err` next to the folder. A try with `kill_after_s` is first killed at
+    that time; it ends there if a file is then unfinished, else it is run again.
     """
     for name, content in tried.files.items():
         (folder / name).write_bytes(content)
@@ -136,7 +135,7 @@ def run_try(tried: Try, folder: Path) -> Ending:
 
 
 def _fork(tried: Try, folder: Path, out: Path, err: Path) -> int:
-    """Forks a process that runs a try. Returns its process id. The caller waits for it."""
+    """Forks a process that runs a try; returns its process id, for which the caller waits."""
     child = os.fork()
     if child == 0:
         _run_child(tried, folder, out, err)
@@ -188,10 +187,9 @@ def _run_child(tried: Try, folder: Path, out: Path, err: Path) -> None:
 
 
 def _play_code(code: str) -> int:
-    """Runs Python code as a user's program would be.
+    """Runs Python code as a user's program would be; returns the exit status of a command with that error.
 
-    Returns the exit status that its error would give. Other exceptions pass. The error goes to standard
-    error.
+    A `MouseholeError` goes to standard error and gives 2, success gives 0. Other exceptions pass.
     """
     import datetime
     import decimal
@@ -246,9 +244,8 @@ def _hash_files(folder: Path) -> dict[str, str]:
 def run_tries(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str, Counter[str]]]:
     """Runs all tries and prints the first `shown` that have a fault.
 
-    Each has a temporary folder of its own; those with limits are run first.
-
-    Returns the number of tries, and the count of each fault, by kind.
+    Returns the number of tries, and the count of each fault, by kind. Each try has a temporary folder of its
+    own; those with limits are run first.
     """
     counts: Counter[str] = Counter()
     found: dict[str, Counter[str]] = defaultdict(Counter)
@@ -275,7 +272,7 @@ def run_tries(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], di
 
 @cache
 def _load_all() -> None:
-    """Imports every module that commands import lazily, since each try is forked from this process."""
+    """Imports every module that commands import lazily, once, since each try is forked from this process."""
     import altair  # noqa: F401
     import duckdb  # noqa: F401
     import mousehole
@@ -296,7 +293,7 @@ def list_table_lines(counts: dict[str, int], found: dict[str, Counter[str]]) -> 
 
 
 def write_summary(counts: dict[str, int], found: dict[str, Counter[str]]) -> str:
-    """Returns the last line: the number of tries, and how many showed each fault."""
+    """Returns the last line: the number of tries, and that of tries with each fault."""
     total = sum(found.values(), Counter[str]())
     return f"{sum(counts.values())} tries: " + ", ".join(f"{total[name]} {name}" for name in FAULTS)
 
@@ -304,8 +301,9 @@ def write_summary(counts: dict[str, int], found: dict[str, Counter[str]]) -> str
 def _add_kept_counts(
     options: argparse.Namespace, counts: dict[str, int], found: dict[str, Counter[str]]
 ) -> tuple[dict[str, int], dict[str, Counter[str]]]:
-    """Merges the counts with those that earlier runs of the same tries stored for other kinds, and
-    stores all. They are in the file `KEPT`; without `--kind`, those of earlier runs are dropped.
+    """Returns the counts merged with those that earlier runs of the same tries stored for other kinds.
+
+    Stores all in the file `KEPT`; without `--kind`, those of earlier runs are dropped.
     """
     KEPT.parent.mkdir(exist_ok=True)
     name = f"{options.tries} {options.seed}"
@@ -319,8 +317,9 @@ def _add_kept_counts(
 
 
 def main() -> None:
-    """Runs the tries, prints the table, and writes it into the document if asked; exits with 1 at
-    any fault.
+    """Runs the tries, prints the table, and writes it into the document if asked.
+
+    Exits with 1 at any fault, else with 0.
     """
     parser = argparse.ArgumentParser(prog="make validation WHAT=hostile", description=__doc__)
     parser.add_argument("--tries", type=int, default=2900)

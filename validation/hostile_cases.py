@@ -24,8 +24,9 @@ from validation.hostile_try import (
 
 
 def draw_tries(count: int, seed: int) -> list[Try]:
-    """Draws about `count` tries, at least two of each kind, in proportion to `KINDS`; equal for
-    equal seeds.
+    """Draws about `count` tries, in proportion to `KINDS`, at least two of each kind.
+
+    Equal seeds give equal tries.
     """
     found = []
     for name, (share, make) in KINDS.items():
@@ -35,12 +36,15 @@ def draw_tries(count: int, seed: int) -> list[Try]:
 
 
 def _compare_words(*more: str) -> tuple[str, ...]:
-    """Returns the words of a short `compare` of in.csv, with `more` at the end."""
+    """Returns the arguments of a short `compare` of in.csv, with `more` at the end."""
     return "compare", "in.csv", *SHORT, *more
 
 
 def _try_options(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields `compare` with each option and each value, in random order. Each pair comes once."""
+    """Yields `compare` with each option and each value, in random order; each pair comes once.
+
+    Advances `draws`.
+    """
     from mousehole.commands._registry import LoadedCommands
 
     options = sorted(
@@ -68,7 +72,7 @@ def _try_options(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def _draw_capture(draws: random.Random) -> bytes:
-    """Draws a capture of one small TCP transfer in up to 29 segments."""
+    """Draws a pcap file of one small TCP transfer in up to 29 segments; advances `draws`."""
     packets = [struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)]
     sequence = 1
     for number in range(draws.randrange(1, 30)):
@@ -299,7 +303,7 @@ def _try_sweeps(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def _try_commands(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields every command with unexpected arguments. Never ends; advances `draws`."""
+    """Yields every command with unexpected arguments, without end; advances `draws`."""
     commands = (
         "inspect",
         "compare",

@@ -191,8 +191,9 @@ def try_python_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def try_graphs(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields topologies with cycles, loops, parallel links, unconnected hosts, no link at all, or
-    very many. Never ends; advances `draws`.
+    """Yields topologies with cycles, loops, parallel links, unconnected hosts, no link at all, or very many.
+
+    Never ends; advances `draws`.
     """
     nodes = ["a", "b", "c", "d", "", "web", "\u202e"]
     while True:
@@ -306,7 +307,7 @@ HAR = json.dumps(
 def try_logs(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields `inspect` on damaged logs of each described format, and on damaged HAR.
 
-    Reads the descriptions of all formats. Never ends.
+    Reads the descriptions of all formats. Never ends; advances `draws`.
     """
     specs = [tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FORMATS.glob("*.toml"))]
     while True:
@@ -363,7 +364,7 @@ def try_own_formats(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 def try_environments(kind: str, draws: random.Random) -> Iterator[Try]:
-    """Yields commands with odd environment variables and resource limits. Never ends; advances `draws`."""
+    """Yields commands with odd environment variables and resource limits, without end; advances `draws`."""
     environment: dict[str, tuple[str | None, ...]] = {
         "HOME": (None, "", "/nonexistent", "/dev/null", "in.csv"),
         "TMPDIR": (None, "", "/nonexistent", "in.csv", "/proc"),
@@ -429,7 +430,7 @@ def try_kills(kind: str, draws: random.Random) -> Iterator[Try]:
 def try_headers(kind: str, draws: random.Random) -> Iterator[Try]:
     """Yields user-written policy headers that crash, loop, end the process, or do not compile.
 
-    Reads the template of a marker. Never ends.
+    Reads the template of a marker. Never ends; advances `draws`.
     """
     template = TEMPLATE.read_text(encoding="utf-8")
     head, mark, tail = template.partition("_packet(")

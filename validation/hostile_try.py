@@ -186,8 +186,9 @@ class Try:
 
 
 def mutate(content: bytes, draws: random.Random) -> bytes:
-    """Returns the content with random damage: cut, overwritten, inserted, deleted, compressed or
-    repeated bytes. Advances `draws`. Raises `ValueError` for most damage to empty content.
+    """Returns the content with random damage: cut, overwritten, inserted, deleted, compressed or repeated.
+
+    Advances `draws`. Raises `ValueError` for most damage to empty content.
     """
     data = bytearray(content)
     match draws.randrange(8):

@@ -78,7 +78,7 @@ class Queue:
 
     @property
     def streams(self) -> tuple[Stream, ...]:
-        """The datagram streams that run with the lists; none for native queues."""
+        """Returns the datagram streams that run with the lists; none for native queues."""
         return () if self.is_native else STREAMS
 
 
@@ -130,9 +130,7 @@ LINKS = {
 
 
 def list_plans() -> list[Plan]:
-    """Returns the tc and mousehole-live lines that install each scheme of `LINKS`.
-
-    Rates are in bit/s.
+    """Returns the tc and mousehole-live lines that install each scheme of `LINKS`, with its rate in bit/s.
 
     Raises `RuntimeError` for a scheme that nothing installs.
     """
@@ -159,8 +157,9 @@ class Waits:
 
     @staticmethod
     def sum_up(delays_s: Sequence[float | None]) -> Waits:
-        """Returns the result for one-way delays, s, to which half the round-trip time is added;
-        None is a lost packet. The delay is NaN if all were lost; there is at least one packet.
+        """Returns the result for one-way delays, s, to which half the round-trip time is added.
+
+        None is a lost packet; there is at least one packet. The delay is NaN if all were lost.
         """
         arrived = [one for one in delays_s if one is not None]
         p95_s = float(np.quantile(arrived, 0.95)) + RTT_S / 2 if arrived else float("nan")
@@ -169,10 +168,10 @@ class Waits:
 
 @dataclass(frozen=True)
 class Run:
-    """One list of flows through one queue, simulated and measured; `busy` is the guest processor's
-    share in use.
+    """One list of flows through one queue, simulated and measured.
 
-    `streams` maps each stream's name to its simulated and its measured delays.
+    `busy` is the guest processor's share in use. `streams` maps each stream's name to its simulated and its
+    measured delays.
     """
 
     kernel: str
@@ -185,7 +184,10 @@ class Run:
 
 
 def simulate(queue: Queue, flows: FlowList, window_s: float) -> tuple[Figures, dict[str, Waits]]:
-    """Simulates a list through a queue. Returns the figures of its fetches, and the delays of each stream."""
+    """Simulates a list through a queue; returns the figures of its fetches, and the delays of each stream.
+
+    `window_s` is the length of the window, s.
+    """
     mix: list[JsonValue] = []
     for one in queue.streams:
         rate_bps = 8 * one.packet_bytes / one.gap_s
@@ -231,7 +233,7 @@ def format_check(kernel: str, result: dict[str, Any]) -> str:
 
 
 def list_failed_checks(kernel: str, said: Sequence[dict[str, Any]], wanted: Iterable[str]) -> list[str]:
-    """Returns those of the wanted checks that failed or did not report."""
+    """Returns those of the wanted checks that failed or did not report, each with its kernel."""
     passed = {one["check"] for one in said if one.get("ok")}
     return [f"{kernel} {name}" for name in wanted if name not in passed]
 
@@ -239,9 +241,9 @@ def list_failed_checks(kernel: str, said: Sequence[dict[str, Any]], wanted: Iter
 def pair_runs(
     kernel: str, said: Sequence[dict[str, Any]], lists: dict[int, FlowList], window_s: float
 ) -> list[Run]:
-    """Returns the runs among a guest's reports, each simulated too.
+    """Returns the runs among a guest's reports, each of which it also simulates.
 
-    Raises `RuntimeError` for a run that reports an error.
+    `lists` are the lists of flows by seed. Raises `RuntimeError` for a run that reports an error.
     """
     runs = []
     for one in said:
@@ -285,8 +287,9 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the simulator's time is within the bound of the kernel's, as a word; `shown only` for
-        figures that are not judged.
+        """Returns the verdict on the simulator's time: `agrees` within the bound, else `DIFFERS`.
+
+        It is `shown only` for figures that are not judged.
         """
         if self.figure not in live.HELD:
             return "shown only"
@@ -377,7 +380,7 @@ def list_cells(row: Row) -> list[str]:
 
 
 def write_text(runs: Sequence[Run], window_s: float) -> str:
-    """Returns the generated section of docs/live-validation.md. `runs` is not empty."""
+    """Returns the generated section of docs/live-validation.md; `runs` is not empty."""
     rows = compare(runs)
     counts = {
         kernel: len({run.seed for run in runs if run.kernel == kernel})
@@ -446,7 +449,7 @@ def write_summary(runs: Sequence[Run]) -> str:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line and fills in the defaults of the chosen mode.
+    """Returns the options of the command line, with the defaults of the chosen mode.
 
     Ends the program, with status 2, for options that do not fit.
     """
@@ -511,9 +514,9 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def parse_lines(parser: argparse.ArgumentParser, options: argparse.Namespace) -> argparse.Namespace:
-    """Checks the options of `--lines`, splits its names, and sets its kernel.
+    """Checks the options of `--lines`, splits its names, and sets its kernel; returns the changed `options`.
 
-    Ends the program, with status 2, for options that do not fit. Changes `options` and returns them.
+    Ends the program, with status 2, for options that do not fit.
     """
     options.lines = options.lines.split(";")
     unknown = [name for name in options.lines if name not in LINES]
@@ -534,8 +537,9 @@ def parse_lines(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
 def list_tasks(
     kernels: Sequence[Kernel], options: argparse.Namespace, lists: dict[int, FlowList]
 ) -> list[tuple[Kernel, Any]]:
-    """Returns the guests' tasks: one guest makes a kernel's checks, and one plays each list through
-    all queues.
+    """Returns the guests' tasks, each with its kernel.
+
+    One guest makes a kernel's checks, one its costs, and one plays each list through all queues.
     """
     todo: list[tuple[Kernel, Any]] = []
     for kernel in kernels:
@@ -581,9 +585,7 @@ def report(runs: Sequence[Run], failed: Sequence[str], options: argparse.Namespa
 def find_kernels(options: argparse.Namespace) -> tuple[list[Kernel], Path, Path]:
     """Returns the kernels, `mousehole-live` and the program that compares native queues.
 
-    Downloads kernels that are not in the cache.
-
-    Raises `ObstacleError` where they, or a tool, are missing.
+    Downloads kernels that are not in the cache. Raises `ObstacleError` where they, or a tool, are missing.
     """
     program, reason = live_lab.find_program(), find_obstacle()
     if reason or program is None:
@@ -603,9 +605,8 @@ def play_all(
 ) -> Iterator[tuple[Kernel, Any, list[Any]]]:
     """Runs the guests of all tasks, `options.jobs` at a time.
 
-    Raises `ObstacleError` where no guest can run. Images are in a temporary folder.
-
-    Yields kernel, task and reports of each in order.
+    Yields kernel, task and reports of each in order. Images are in a temporary folder. Raises `ObstacleError`
+    where no guest can run.
     """
     kernels, program, parity = find_kernels(options)
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(options.jobs) as pool:
@@ -634,7 +635,8 @@ def record_run(line: str, options: argparse.Namespace) -> None:
 def play_lists(options: argparse.Namespace) -> int:
     """Makes the checks and plays the lists; returns the exit code.
 
-    Raises `ObstacleError` where no guest can run, `RuntimeError` for a run that reports an error.
+    Each run is recorded as `record_run` does. Raises `ObstacleError` where no guest can run, `RuntimeError`
+    for a run that reports an error.
     """
     lists = {seed: FlowList.draw(seed, options.seconds) for seed in range(1, options.lists + 1)}
     failed: list[str] = []
@@ -651,7 +653,7 @@ def play_lists(options: argparse.Namespace) -> int:
 
 
 def play_lines(options: argparse.Namespace) -> int:
-    """Plays the lists of other lines; returns the exit code.
+    """Plays the lists of other lines, in guests or on this kernel; returns the exit code.
 
     Raises `ObstacleError` where nothing can run.
     """

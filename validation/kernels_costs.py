@@ -50,10 +50,9 @@ def make_frames() -> list[bytes]:
 
 
 def measure_instructions(socket_: socket.socket, sent: Sequence[bytes], count: int) -> float:
-    """Sends `count` frames.
+    """Sends `count` frames, and returns the instructions per packet, including the system call.
 
-    Returns the instructions per packet, including the system call. `socket_` is bound to the device; at
-    most `FLOWS` frames are sent in turn.
+    `socket_` is bound to the device; the frames of `FLOWS` flows are sent in turn.
     """
     start = time.monotonic_ns()
     for number in range(count):
@@ -64,9 +63,8 @@ def measure_instructions(socket_: socket.socket, sent: Sequence[bytes], count: i
 def measure_costs(run: Callable[[str], str]) -> Iterator[tuple[str, float]]:
     """Yields each queue's name and cost per packet: the median of the rounds less that without a queue.
 
-    Makes the device and, for each queue, installs and removes it; the device stays.
-
-    `run` executes a command in the guest; the first of `QUEUES` is the device without a queue.
+    `run` executes a command in the guest; the first of `QUEUES` is the device without a queue. Makes the
+    device and, for each queue, installs and removes it; the device stays.
     """
     run(f"ip link add {DEVICE} type dummy")
     run(f"ip link set {DEVICE} up")

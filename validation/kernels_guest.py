@@ -64,8 +64,9 @@ MARK = mark_command("sfd(th=30kB)")
 
 
 class Plan(TypedDict):
-    """The installation of a scheme: lines of tc and `mousehole-live` for a device DEV, and the rate
-    of CAKE.
+    """The installation of a scheme: lines of tc and `mousehole-live`, and the rate of CAKE.
+
+    The lines name the device DEV, which is replaced by the guest's.
     """
 
     name: str
@@ -74,7 +75,7 @@ class Plan(TypedDict):
 
 
 def report(value: Any) -> None:
-    """Writes one result to standard output as a line for the host."""
+    """Writes one JSON value to standard output as a line for the host, after the prefix `REPORT`."""
     print(f"{REPORT}{json.dumps(value)}", flush=True)
 
 
@@ -82,8 +83,9 @@ class GuestLab(Lab):
     """The lab whose delay is netem's, which this kernel has."""
 
     def __init__(self, rtt_s: float = 0.04) -> None:
-        """Makes the lab with netem as the delay `rtt_s`, in seconds, on the way back of requests and
-        acknowledgements.
+        """Makes the lab, with netem as the delay of the way back.
+
+        The delay, `rtt_s` seconds, is of requests and acknowledgements. Needs the rights of root.
         """
         super().__init__(Case("cubic", 0, rtt_s=rtt_s), shaped=False)
         self._pair(self.receiver, "b0", "10.9.3.1/24", self.sender, "b1", "10.9.3.2/24")
@@ -94,7 +96,10 @@ class GuestLab(Lab):
 
 
 def call(net: AbstractContextManager[object], line: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command in a namespace until it ends; a failure is no exception."""
+    """Runs a command in a namespace until it ends, and returns its result.
+
+    A failure is no exception; the result has the exit status. The thread stays in the namespace.
+    """
     with net:
         return subprocess.run(shlex.split(line), capture_output=True, text=True, check=False)
 
@@ -131,7 +136,7 @@ def read_state(net: Namespace, *devices: str) -> dict[str, Any]:
 def find_leftovers(net: Namespace, before: dict[str, Any], *devices: str) -> str | None:
     """Returns the differences from an earlier state, or None once there are none.
 
-    It waits up to 5 s, since the kernel frees programs a moment after their last use.
+    Waits up to 5 s, since the kernel frees programs a moment after their last use.
     """
     deadline = time.monotonic() + 5
     while (now := read_state(net, *devices)) != before:
@@ -144,10 +149,9 @@ def find_leftovers(net: Namespace, before: dict[str, Any], *devices: str) -> str
 
 
 def transfer(lab: Lab, number: int, size: int = SIZE) -> float:
-    """Makes one TCP transfer through the router.
+    """Makes one TCP transfer of `size` bytes through the router by CUBIC, and returns its time, s.
 
-    Returns its time, s; raises `RuntimeError` after 30 s. It goes from the sender to the receiver, `size`
-    bytes, by CUBIC.
+    It goes from the sender to the receiver. Raises `RuntimeError` after 30 s.
     """
     hosts = Hosts(lab.sender, lab.receiver, "cubic")
     one = Transfer(number, [size], 0.0)
@@ -184,9 +188,9 @@ class Wire:
         self.socket.setblocking(False)
 
     def take(self) -> list[Seen]:
-        """Returns the data packets that have arrived since the start, and closes the recorder.
+        """Returns the data packets that have arrived since the start, in order, and closes the recorder.
 
-        Only IPv4 TCP packets from the server with payload count.
+        Only IPv4 TCP packets from the server with payload count. It is called once.
         """
         seen = []
         with contextlib.suppress(BlockingIOError):
@@ -214,7 +218,7 @@ def read_bulk_bytes(net: Namespace, device: str) -> int:
 
 
 def read_class_bytes(net: Namespace, device: str, name: str) -> int:
-    """Returns the bytes that a class of HTB has sent. Raises `RuntimeError` if there is none."""
+    """Returns the bytes that a class of HTB has sent; raises `RuntimeError` if there is none."""
     text = output(net, f"tc -s class show dev {device}")
     found = re.search(rf"class htb {name} .*?Sent (\d+) bytes", text, re.DOTALL)
     if not found:
@@ -223,8 +227,9 @@ def read_class_bytes(net: Namespace, device: str, name: str) -> int:
 
 
 def read_attachment(net: Namespace) -> str:
-    """Returns how the only program in a namespace is attached, by `status`; raises `RuntimeError` if it is
-    not running.
+    """Returns how the only program in a namespace is attached, by `status`.
+
+    Raises `RuntimeError` if it is not running, `ValueError` if there are several devices or none.
     """
     (status,) = json.loads(output(net, f"{LIVE} status --json"))["devices"]
     if status["state"] != "running":
@@ -242,10 +247,10 @@ def expect(holds: bool, seen: str) -> str:
 def check_marker(lab: GuestLab, line: str, measure: Callable[[], int], *devices: str) -> str:
     """Checks that a marker diverts bytes beyond its threshold, and that none are diverted without it.
 
-    Raises `RuntimeError` if one of these does not hold; makes three transfers.
-
-    It also checks that `down` restores the former state. `line` installs the marker, and `measure`
-    reads the bytes diverted so far. Returns the observation.
+    Returns the observation. `line` installs the marker at the first of `devices`, by default `DEVICE`, and
+    `measure` reads the bytes diverted so far. Makes three transfers: before, with and after the marker.
+    Raises `RuntimeError` if the bytes are wrong, or if `down` does not restore the former state of all
+    `devices`.
     """
     device, *others = devices or (DEVICE,)
     before = read_state(lab.router, device, *others)
@@ -268,8 +273,8 @@ def check_marker(lab: GuestLab, line: str, measure: Callable[[], int], *devices:
 def check_attached(lab: GuestLab, wanted: str) -> str:
     """Checks how the program is attached, by `status` and by the kernel's list of filters.
 
-    Installs a CAKE and the marker, and removes the marker. Raises `RuntimeError` if it is attached in
-    another way than `wanted`, and returns the observation.
+    Returns the observation; raises `RuntimeError` if it is attached in another way than `wanted`, or if
+    `down` leaves something. Installs a CAKE, which stays, and the marker, which it removes.
     """
     output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} diffserv4")
     before = read_state(lab.router, DEVICE)
@@ -285,7 +290,8 @@ def check_attached(lab: GuestLab, wanted: str) -> str:
 def check_priority(lab: GuestLab, tins: str) -> str:
     """Checks that bytes beyond the threshold go to CAKE's Bulk tin while the packets stay unchanged.
 
-    Installs a CAKE. Returns the observation; raises `RuntimeError` if this does not hold.
+    Returns the observation; raises `RuntimeError` if this does not hold. Installs a CAKE with `tins`, such as
+    diffserv4.
     """
     output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} {tins}")
     wire = Wire(lab.receiver, "d0")
@@ -298,7 +304,8 @@ def check_priority(lab: GuestLab, tins: str) -> str:
 def check_cake_dscp(lab: GuestLab, tins: str) -> str:
     """Checks that CAKE puts packets with DSCP LE, which the marker writes, into its Bulk tin.
 
-    Installs a CAKE. Returns the observation; raises `RuntimeError` if this does not hold.
+    Returns the observation; raises `RuntimeError` if this does not hold. Installs a CAKE with `tins`, such as
+    diffserv4.
     """
     output(lab.router, f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE} {tins}")
     return check_marker(lab, f"{MARK} --via dscp", lambda: read_bulk_bytes(lab.router, DEVICE))
@@ -367,9 +374,9 @@ def check_ifb(lab: GuestLab) -> str:
 
 
 def check_up(lab: GuestLab, scheme: str) -> str:
-    """Checks that a scheme's program loads and its queue carries traffic, and that `down` restores a CAKE.
+    """Checks that a scheme's program loads, its queue carries traffic, and `down` restores a CAKE.
 
-    Returns the observation; raises `RuntimeError` if this does not hold.
+    Returns the observation; raises `RuntimeError` if one of these does not hold. Installs the CAKE.
     """
     output(lab.router, f"tc qdisc add dev {DEVICE} root handle 5: cake bandwidth 20mbit diffserv3 rtt 50ms")
     before = read_state(lab.router, DEVICE)
@@ -413,7 +420,7 @@ def check_plan(lab: GuestLab, plan: Plan) -> str:
 def check_own_queue(lab: GuestLab) -> str:
     """Checks a user's queue header: as any native queue, then persisted and booted without a compiler.
 
-    Raises `RuntimeError` if one of these fails, and returns the observation.
+    Returns the observation; raises `RuntimeError` if one of these fails.
     """
     own = f"{OWN.removesuffix('.h')} --policy /own/{OWN}"
     seen = check_native(lab, own)
@@ -437,9 +444,9 @@ def check_own_queue(lab: GuestLab) -> str:
 
 @contextlib.contextmanager
 def hide_compiler() -> Iterator[None]:
-    """Removes the compiler's name from the path while the context lasts.
+    """Removes the compiler's name from the path during the block.
 
-    `/bin` has it as a symbolic link, which is put back.
+    `/bin` has it as a symbolic link, which is put back. Raises `OSError` if it is none.
     """
     path = Path("/bin", COMPILER)
     target = path.readlink()
@@ -451,11 +458,10 @@ def hide_compiler() -> Iterator[None]:
 
 
 def check_native(lab: GuestLab, scheme: str) -> str:
-    """Checks that a scheme's native queue is the device's queue discipline and that `tune` changes it in
-    use.
-    Raises `RuntimeError` if one of these does not hold, and returns the observation.
+    """Checks that a scheme's native queue is the device's queue discipline and that `tune` changes it in use.
 
-    It also checks that its counters equal the kernel's, and that `down` restores a CAKE.
+    Checks too that its counters equal the kernel's, that only one queue of its kind can be installed, and
+    that `down` restores a CAKE. Returns the observation; raises `RuntimeError` if one of these does not hold.
     """
     output(lab.router, f"tc qdisc add dev {DEVICE} root handle 5: cake bandwidth 20mbit diffserv3 rtt 50ms")
     before = read_state(lab.router, DEVICE)
@@ -496,11 +502,12 @@ def check_parity(_lab: GuestLab) -> str:
 def check_offload(lab: GuestLab) -> str:
     """Checks that `check` reports a flow table of nft, and reports none while there is none.
 
-    Makes a flow table and flushes the rule set. Returns the observation; raises `RuntimeError` if this
-    does not hold.
+    Returns the observation; raises `RuntimeError` if this does not hold. Makes a flow table and flushes the
+    rule set.
     """
 
     def sentences() -> list[str]:
+        """Returns the sentences of `check` on flow tables."""
         findings = json.loads(call(lab.router, f"{LIVE} check {DEVICE} --json").stdout)["findings"]
         return [one["sentence"] for one in findings if "flow table" in one["sentence"]]
 
@@ -550,12 +557,13 @@ def check_super_packets(lab: GuestLab) -> str:
 def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     """Checks that two users' bulk connections keep to the rate of a colour, and that `down` removes fq.
 
-    Returns the observation; raises `RuntimeError` if this does not hold.
-
-    `wanted_bps` of 0 stands for red packets, which no profile slows.
+    Returns the observation; raises `RuntimeError` if this does not hold. `limits` are the parameters that
+    give the packets this colour. `wanted_bps` is the rate of each user; 0 stands for red packets, which no
+    profile slows.
     """
 
     def rates() -> list[float]:
+        """Returns the rate of each user, bit/s."""
         users = (SERVER, "10.9.1.7")
         return measure_user_rates(lambda: lab.sender, lambda: lab.receiver, RECEIVER, users, SHAPED_S)
 
@@ -583,7 +591,7 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
 def check_printed(lab: GuestLab) -> str:
     """Checks that installed queues equal those made by the tc lines that --dry-run prints.
 
-    Raises `RuntimeError` if one differs, and returns a summary.
+    Returns a summary; raises `RuntimeError` if one differs.
     """
     made = f"ifb-{DEVICE}"
     for command, device in (
@@ -610,7 +618,10 @@ def check_printed(lab: GuestLab) -> str:
 def list_checks(
     wanted: str, is_native: bool = False, plans: Sequence[Plan] = ()
 ) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
-    """Yields name and function of each check; with `is_native`, those of native queues only."""
+    """Yields name and function of each check; with `is_native`, those of native queues only.
+
+    `wanted` is the expected attachment, tcx or clsact, and each of `plans` is a check more.
+    """
     if is_native:
         for scheme in NATIVE_SCHEMES:
             yield f"up {scheme} --native, tune, down", lambda lab, scheme=scheme: check_native(lab, scheme)  # type: ignore[misc]
@@ -638,9 +649,9 @@ def list_checks(
 
 
 def run_in_child(work: Callable[[], Any]) -> None:
-    """Runs `work` in a child process, whose namespaces vanish with it.
+    """Runs `work` in a child process, whose namespaces vanish with it, and waits for the child.
 
-    Waits for the child; its status is ignored.
+    Its result and its exceptions are ignored.
     """
     child = os.fork()
     if child == 0:
@@ -655,7 +666,7 @@ def run_in_child(work: Callable[[], Any]) -> None:
 def run_check(lab: GuestLab, name: str, check: Callable[[GuestLab], str]) -> None:
     """Makes one check, reports its result, and removes what it installed.
 
-    An exception of the check is its failure.
+    An exception of the check is reported as its failure.
     """
     try:
         ok, seen = True, check(lab)
@@ -676,9 +687,9 @@ def read_busy_s() -> tuple[float, float]:
 
 
 def run_flows(name: str, seed: int, task: Task, beside: Sequence[Stream]) -> None:
-    """Plays a list of flows, and streams with it, through a queue, and reports the clients' times.
+    """Plays a list of flows through a queue, together with streams, and reports the clients' times.
 
-    An exception is reported as an error.
+    An exception is reported as an error. Switches the garbage collector off.
     """
     try:
         lab = GuestLab(task.rtt_s)
@@ -701,13 +712,13 @@ def run_flows(name: str, seed: int, task: Task, beside: Sequence[Stream]) -> Non
 
 
 def run_task(one: dict[str, Any]) -> None:
-    """Plays one of a task's runs, given as its JSON object. Reports the result, also if it fails."""
+    """Plays one of a task's runs, given as its JSON object, and reports the result, also if it fails."""
     streams = [Stream(**stream) for stream in one["streams"]]
     run_flows(one["name"], one["seed"], Task(**one["task"]), streams)
 
 
 def main() -> int:
-    """Does the checks, runs and costs that the task file asks for.
+    """Makes the checks, runs and costs that the task file asks for.
 
     Reports the kernel first and "end" last; returns 0, also if a check fails.
     """

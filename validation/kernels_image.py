@@ -138,7 +138,8 @@ def fetch(series: str) -> Kernel:
 def unpack(package: str, options: Sequence[str], folder: Path) -> None:
     """Downloads a Debian package, unless it is in the cache, and unpacks it into a folder.
 
-    Raises `ObstacleError` if it cannot.
+    `package` may name its architecture after a colon. Raises `ObstacleError` if it cannot be downloaded or
+    unpacked.
     """
     name, _, architecture = package.partition(":")
     shape = f"{name}_*{architecture}.deb"
@@ -153,10 +154,8 @@ def unpack(package: str, options: Sequence[str], folder: Path) -> None:
 def make_suite_options(suite: str, architecture: str = "") -> list[str]:
     """Returns apt options that add one more suite of Debian, from the site of the other packages.
 
-    Renews the lists over the network.
-
-    `architecture` is that of another machine, empty for this one. The lists lie in the cache, and the
-    system's stay unchanged. Raises `ObstacleError` without such a site.
+    Renews the suite's lists over the network; they lie in the cache, and the system's stay unchanged.
+    `architecture` is that of another machine, empty for this one. Raises `ObstacleError` without such a site.
     """
     folder = CACHE / (f"{suite}-{architecture}" if architecture else suite)
     for part in ("lists/partial", "cache/archives/partial"):
@@ -185,7 +184,10 @@ def make_suite_options(suite: str, architecture: str = "") -> list[str]:
 
 
 def run(*words: str, cwd: Path | None = None) -> str:
-    """Runs a command on the host. Returns its output; raises `ObstacleError` with its message if it fails."""
+    """Runs a command on the host and returns its standard output.
+
+    Raises `ObstacleError` with the command's message if it fails or cannot be started.
+    """
     try:
         done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -205,7 +207,7 @@ class Archive:
     def add(self, name: str, mode: int, data: bytes = b"") -> None:
         """Adds an entry and its parent folders; an entry of the same name is left as it is.
 
-        `mode` has the file type's bits.
+        `mode` has the file type's bits. `data` is the content of a file, or the target of a symbolic link.
         """
         name = name.lstrip("/")
         if name in self.names or not name:
@@ -246,7 +248,7 @@ def pad(data: bytes) -> bytes:
 
 
 def list_libraries(path: Path) -> Iterator[Path]:
-    """Yields the shared libraries that a program or library loads, by `ldd`. None for a static program."""
+    """Yields the shared libraries that a program or library loads, by `ldd`; none for a static program."""
     done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False)
     for found in re.findall(r"(/\S+) \(0x", done.stdout):
         yield Path(os.path.normpath(found))
@@ -289,11 +291,10 @@ def add_compiler(archive: Archive) -> None:
 
 
 def add_python(archive: Archive) -> tuple[str, str]:
-    """Adds this interpreter and the modules that the guest imports.
+    """Adds this interpreter and the modules that the guest imports; returns its path and its home.
 
-    Imports the guest's modules in another process to list them. Raises `ObstacleError` if that fails.
-
-    Returns its path and its home in the guest.
+    Both are paths in the guest, too. Imports the guest's modules in another process to list them. Raises
+    `ObstacleError` if that fails.
     """
     program = Path(sys.executable).resolve()
     add_program(archive, program, str(program))
@@ -320,17 +321,19 @@ def add_python(archive: Archive) -> tuple[str, str]:
 
 
 def add_modules(archive: Archive, kernel: Kernel, modules: Sequence[str] = MODULES) -> None:
-    """Adds these kernel modules with their dependencies; /modules/order lists them in the order of
-    loading. Modules that are built in are left out. Raises `ObstacleError` for another one that the kernel
-    lacks, also if it is a dependency.
+    """Adds these kernel modules with their dependencies; /modules/order lists them in the order of loading.
+
+    Modules that are built in are left out. Raises `ObstacleError` for another one that the kernel lacks, also
+    if it is a dependency.
     """
     files = {module_name(path): path for path in kernel.modules.rglob("*.ko*")}
     built_in = {module_name(Path(line)) for line in (kernel.modules / "modules.builtin").read_text().split()}
     order: list[str] = []
 
     def add(name: str) -> None:
-        """Adds a module after those that it needs; does nothing for one that is added or built in, or is a
-        part of this kernel by now. Raises `ObstacleError` if it is missing.
+        """Adds a module after those that it needs; raises `ObstacleError` if it is missing.
+
+        Does nothing for one that is added or built in, or is a part of this kernel by now.
         """
         if name in order or name in built_in:
             return
@@ -361,10 +364,9 @@ def make_image(
 ) -> bytes:
     """Returns the archive that all guests of a kernel share, without a task.
 
-    Raises `ObstacleError` if a module is missing or the compiler fails; all tools must be installed.
-
-    `parity` is the program that compares native queues. `own` maps names of user-written headers,
-    which the guest can compile, to their text.
+    `program` is `mousehole-live`, and `parity` the program that compares native queues. `own` maps names of
+    user-written headers, which the guest can compile, to their text. All tools must be installed. Raises
+    `ObstacleError` if a module is missing or the compiler fails.
     """
     archive = Archive()
     busybox = Path(str(shutil.which("busybox")))
@@ -394,11 +396,9 @@ def make_image(
 def play(kernel: Kernel, base: Path, task: Any, limit_s: float) -> Iterator[Any]:
     """Starts a guest with a task and yields the values that it reports until it ends.
 
-    A caller that ends early closes the iterator, which ends the guest.
-
-    The task may set `shift`, the time of an instruction as a power of two, ns. Raises
-    `RuntimeError` with the console's last lines if the guest does not end properly within
-    `limit_s`.
+    `base` is the file of its archive. The task may set `shift`: an instruction lasts 2 to this power, ns. A
+    caller that ends early closes the iterator, which ends the guest. Raises `RuntimeError` with the console's
+    last lines if the guest does not end properly within `limit_s`.
     """
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

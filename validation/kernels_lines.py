@@ -91,8 +91,9 @@ Times = list[tuple[int, float | None]]
 
 @dataclass(frozen=True)
 class Run:
-    """One list of a line through one queue, simulated and measured; `busy` is the guest processor's
-    share in use.
+    """One list of a line through one queue, simulated and measured.
+
+    `busy` is the guest processor's share in use.
     """
 
     kernel: str
@@ -116,7 +117,7 @@ class Run:
 
 
 def draw_list(line: Line, seed: int, window_s: float) -> FlowList:
-    """Draws the flow list number `seed` of a line; `window_s` is the length of its window."""
+    """Returns flow list number `seed` of a line; `window_s` is the length of its window, s."""
     return FlowList.draw(seed, window_s, line.rate_bps)
 
 
@@ -133,9 +134,8 @@ def draw_task(
 ) -> Task:  # fmt: skip
     """Returns the lab's task for a list of a line: its flows and the commands that install a queue.
 
-    Equal seeds draw equal flows; `seconds` is the window at 10 Mb/s.
-
-    `acks_each` is that of `Hosts`.
+    Equal seeds draw equal flows. `seconds` is the window at 10 Mb/s; the window of another rate is longer or
+    shorter by `STRETCH`. `acks_each` is that of `Hosts`.
     """
     line = LINES[name]
     window_s = seconds * STRETCH[line.rate_bps]
@@ -148,7 +148,7 @@ def draw_task(
 def make_task(name: str, queue: str, seed: int, seconds: float) -> dict[str, Any]:
     """Returns a guest's task as JSON: one list of a line through one queue.
 
-    `seconds` is the window at 10 Mb/s.
+    `seconds` is the window at 10 Mb/s, as in `draw_task`.
     """
     task = asdict(draw_task(name, queue, seed, seconds))
     run = {"name": queue, "seed": seed, "streams": [], "task": task}
@@ -158,7 +158,8 @@ def make_task(name: str, queue: str, seed: int, seconds: float) -> dict[str, Any
 def simulate(run: Run) -> Run:
     """Returns a run with its simulated times, of `REPLICATIONS` runs of the simulator.
 
-    On this machine servers think longer than in a guest.
+    The long flows' simulated rate and the spread of the means are new too. On this machine (`is_here`)
+    servers think longer than in a guest.
     """
     line, queue = LINES[run.line], QUEUES[run.queue]
     if run.is_here:
@@ -175,9 +176,9 @@ def simulate(run: Run) -> Run:
 
 
 def play_here(name: str, seed: int, seconds: float, acks_each: bool | None = None) -> Run:
-    """Plays a list through FIFO of this machine's kernel in real time.
+    """Plays a list through FIFO of this machine's kernel in real time, and returns the run, simulated too.
 
-    Returns the run, simulated too. Needs the rights of root. Raises as `live.play_in_kernel` does.
+    Needs the rights of root. Raises as `live.play_in_kernel` does.
     """
     task = draw_task(name, FIFO, seed, seconds, acks_each)
     said = live.play_in_kernel(task)
@@ -202,8 +203,9 @@ def play_here(name: str, seed: int, seconds: float, acks_each: bool | None = Non
 
 
 def pair_runs(kernel: str, name: str, said: Sequence[dict[str, Any]], seconds: float) -> list[Run]:
-    """Returns the runs among a guest's reports, each simulated too; raises `RuntimeError` for a
-    failed one.
+    """Returns the runs among a guest's reports, each simulated too; raises `RuntimeError` for a failed one.
+
+    Reports of other things are skipped. `seconds` is the window at 10 Mb/s.
     """
     window_s = seconds * STRETCH[LINES[name].rate_bps]
     runs = []
@@ -246,15 +248,16 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the difference is within the aim, or "shown only" if there is none."""
+        """Returns whether the difference is "within" or "beyond" the aim; "shown only" without an aim."""
         if self.aim is None:
             return "shown only"
         return "within" if abs(self.time.difference) <= self.aim else "beyond"
 
 
 def find_values(times: Times) -> dict[str, float]:
-    """Returns mean and median of fetches, ms, and the mean of each size class, NaN for a class
-    without fetches. At least one fetch ended.
+    """Returns mean and median of fetches, ms, and the mean of each size class.
+
+    A class without fetches that ended has NaN. Raises `StatisticsError` if none ended at all.
     """
     ended = [(size, 1e3 * seconds) for size, seconds in times if seconds is not None]
     found = {"mean": fmean(ms for _, ms in ended), "p50": median(ms for _, ms in ended)}
@@ -291,7 +294,10 @@ def list_cells(row: Row) -> list[str]:
 
 
 def write_text(runs: Sequence[Run]) -> str:
-    """Returns the generated section of the document; `runs` must not be empty."""
+    """Returns the generated section of the document, Markdown; `runs` must not be empty.
+
+    The conditions of the first run are taken for those of all.
+    """
     rows = compare(runs)
     lines = [name for name in LINES if any(run.line == name for run in runs)]
     lists, got = [], []

@@ -120,7 +120,7 @@ def fetch(machine: Machine) -> tuple[Path, Kernel]:
     return folder / "bin/busybox", kernel
 
 
-def image(machine: Machine, busybox: Path, kernel: Kernel) -> bytes:
+def make_image(machine: Machine, busybox: Path, kernel: Kernel) -> bytes:
     """Returns the archive that a guest runs; raises `ObstacleError` where the program is not built.
 
     The archive types the commands of `CHECKS` and switches the machine off.
@@ -142,10 +142,10 @@ def image(machine: Machine, busybox: Path, kernel: Kernel) -> bytes:
     return archive.whole()
 
 
-def failures(name: str, said: str) -> Iterator[str]:
+def list_failures(name: str, said: str) -> Iterator[str]:
     """Yields the checks of a guest that failed, and prints each check.
 
-    `said` is all that the guest wrote; a check that it did not reach has failed.
+    `said` is the whole output of the guest; a check that it did not reach has failed.
     """
     for number, (command, wanted) in enumerate(CHECKS.items()):
         found = re.search(rf"^BEGIN {number}\s(.*?)^END {number} (\d+)", said, re.M | re.S)
@@ -157,7 +157,7 @@ def failures(name: str, said: str) -> Iterator[str]:
 
 
 def play(name: str, machine: Machine) -> list[str]:
-    """Runs a guest. Returns the checks that failed.
+    """Runs a guest, prints its checks, and returns those that failed.
 
     Raises `ObstacleError` where it cannot run, `TimeoutExpired` after `LIMIT_S`.
     """
@@ -167,7 +167,7 @@ def play(name: str, machine: Machine) -> list[str]:
     busybox, kernel = fetch(machine)
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder, "initrd")
-        archive.write_bytes(image(machine, busybox, kernel))
+        archive.write_bytes(make_image(machine, busybox, kernel))
         words = [
             *machine.qemu,
             *("-m", "512", "-kernel", str(kernel.image), "-initrd", str(archive), "-no-reboot"),
@@ -177,13 +177,13 @@ def play(name: str, machine: Machine) -> list[str]:
         done = subprocess.run(
             words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S, errors="replace"
         )
-    return list(failures(f"{name} {kernel.release}", done.stdout.replace("\r", "")))
+    return list(list_failures(f"{name} {kernel.release}", done.stdout.replace("\r", "")))
 
 
 def main() -> int:
-    """Runs every machine, or those that are named as arguments.
+    """Runs every machine, or those that are named as arguments, and prints the results.
 
-    Returns 1 if a check failed, and where CI is set if a machine could not run. Raises `KeyError` for an
+    Returns 1 if a check failed, and where CI is set also if a machine could not run. Raises `KeyError` for an
     unknown name.
     """
     failed: list[str] = []

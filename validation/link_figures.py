@@ -61,14 +61,14 @@ class Measured:
 
     @property
     def verdict(self) -> str:
-        """The word for the outcome."""
+        """Returns "holds", "MISSED", or "invalid run" if `holds` is None."""
         return "invalid run" if self.holds is None else "holds" if self.holds else "MISSED"
 
 
 def list_words(name: str, task: dict[str, Any] | None, folder: Path) -> list[str]:
-    """Returns the command of a program of `link_programs`, whose task is written to a file in `folder`.
+    """Returns the command of a program of `link_programs`, as a list.
 
-    Without a task nothing is written.
+    A task is written to a file in `folder`, which is the command's last argument; None writes nothing.
     """
     words = [sys.executable, str(PROGRAMS), name]
     if task is None:
@@ -97,7 +97,7 @@ def play(
 def emulate(flows: live.FlowList, scheme: str, window_s: float) -> tuple[live.Figures, list[str]]:
     """Returns the figures of a list of flows through the link, and its reasons to call the run invalid.
 
-    Fetches that are missing in the records count as unfinished.
+    Fetches that are missing in the records count as unfinished. A valid run has no reasons.
     """
     given = live.make_scenario(flows, scheme, 0, window_s, NO_BURST)
     task = {
@@ -119,10 +119,9 @@ def emulate(flows: live.FlowList, scheme: str, window_s: float) -> tuple[live.Fi
 
 
 def compare_lists(options: argparse.Namespace) -> tuple[str, bool]:
-    """Plays the lists in every way.
+    """Plays the lists in every way; returns the tables, and whether all runs are valid and agree.
 
-    Returns the tables, and whether all runs are valid and agree. An invalid run is played again, at most
-    `MOST_PLAYS` times in all. Each run is reported on standard error.
+    An invalid run is played again, at most `MOST_PLAYS` times in all. Each run is reported on standard error.
     """
     runs: list[live.Run] = []
     invalid = plays = 0
@@ -171,7 +170,7 @@ def write_lists(runs: Sequence[live.Run], way: str, options: argparse.Namespace,
 
 
 def make_bulk_task(flows: int, seconds: float) -> dict[str, Any]:
-    """Returns a task of endless flows only."""
+    """Returns a task of endless flows only, which are cancelled after `seconds`."""
     return {
         "starts_s": [], "sizes": [], "bulk": flows, "bulk_spread_s": 0.1, "seconds": seconds + SPARE_S,
         "at_least_s": seconds,
@@ -185,9 +184,9 @@ def make_link_scenario(scheme: str, rate: str) -> Scenario:
 
 
 def measure_throughput(seconds: float) -> list[Measured]:
-    """Measures the rate of four TCP flows through the link, without the first three seconds.
+    """Returns a row for each of `FASTEST`: the rate of four TCP flows through the link.
 
-    Returns a row for each of `FASTEST`.
+    The first three seconds do not count. Plays `seconds` for each. Raises as `play` does.
     """
     found = []
     for scheme, rate in FASTEST:
@@ -209,7 +208,7 @@ def measure_throughput(seconds: float) -> list[Measured]:
 
 
 def measure_lateness(seconds: float) -> list[Measured]:
-    """Measures the lateness of packets at 100 Mb/s, idle and with two busy processes per processor.
+    """Returns the lateness of packets at 100 Mb/s, idle and with two busy processes per processor.
 
     Plays `seconds` through the link for each. Raises as `play` does.
     """
@@ -240,10 +239,7 @@ def read_resident_bytes() -> int:
 
 
 def measure_memory(flows: int) -> list[Measured]:
-    """Measures the growth of memory per flow over the second half of a run with many flows.
-
-    The flows are of datagrams.
-    """
+    """Returns the growth of memory per flow over the second half of a run with many flows of datagrams."""
     seen: list[tuple[float, int]] = []
     observer = link.Observer(report=lambda _: seen.append((time.monotonic(), read_resident_bytes())))
     task = {"flows": flows, "flows_per_s": 20_000}
@@ -271,7 +267,7 @@ def write_capacity(found: Sequence[Measured]) -> str:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line. Ends the program, with status 2, for an option that is not allowed."""
+    """Returns the options of the command line; ends the program, with status 2, if one is not allowed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -287,9 +283,10 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures, prints the tables and writes the document; returns 1 if a bound is missed or a run
-    is invalid. Where there is no link it returns 0, but 1 if CI is set. With --only the document stays as
-    it is.
+    """Measures, prints the tables and writes the document.
+
+    Returns 1 if a bound is missed or a run is invalid. Where there is no link it returns 0, but 1 if CI is
+    set. With --only the document stays as it is.
     """
     options = parse_arguments(arguments)
     try:

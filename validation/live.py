@@ -89,10 +89,10 @@ class FlowList:
 
     @staticmethod
     def draw(seed: int, window_s: float, rate_bps: int = RATE_BPS) -> FlowList:
-        """Draws fetches with uniform starts in the window and uniform sizes; `seed` is the list's number.
+        """Returns fetches with uniform starts in the window and uniform sizes; `seed` is the list's number.
 
-        The fetches are the same share of any link's rate. Starts are in rising order. Equal seeds draw
-        equal lists.
+        The fetches are the same share of any link's rate. Starts are in rising order. Equal seeds draw equal
+        lists.
         """
         rng = np.random.default_rng(seed)
         count = round(FETCHES_PER_S * window_s * rate_bps / RATE_BPS)
@@ -113,8 +113,9 @@ class Figures:
 
     @staticmethod
     def from_transfers(seconds: Sequence[float | None], bulk_bps: float) -> Figures:
-        """Returns the figures of transfers that took so many seconds; None stands for one that did not
-        end. Raises `IndexError` if none ended.
+        """Returns the figures of transfers that took so many seconds; None stands for one that did not end.
+
+        Raises `IndexError` if none ended.
         """
         ended = np.array([one for one in seconds if one is not None]) * 1e3
         p50, p90, p99 = np.quantile(ended, [0.5, 0.9, 0.99])
@@ -139,9 +140,7 @@ HELD = {"mean", "p50"}
 
 @dataclass(frozen=True)
 class Run:
-    """One scheme with one list: the simulator's and the kernel's figures, and the machine's load
-    and lateness.
-    """
+    """One scheme with one list: figures of simulator and kernel, and the machine's load and lateness."""
 
     scheme: str
     seed: int
@@ -154,7 +153,10 @@ class Run:
 def make_scenario(
     flows: FlowList, scheme: str, replication: int, window_s: float, burst_bytes: int, line: Line = LINE
 ) -> dict[str, Any]:
-    """Returns a list as a scenario; a burst of 0 gives a link without a token bucket."""
+    """Returns a list as a scenario; a burst of 0 gives a link without a token bucket.
+
+    `window_s` is its length, s, after the warm-up.
+    """
     connections = [
         {"start_s": start, "rtt_s": RTT_S, "writes": [{"bytes": size}]}
         for start, size in zip(flows.starts_s, flows.sizes, strict=True)
@@ -202,10 +204,9 @@ def play_simulated(
 ) -> list[_engine.RunResult]:
     """Simulates a list in several replications, which differ in the queue's random draws.
 
-    Equal arguments give equal runs.
-
-    `mix` is further traffic, in the form of `traffic.mix`. Fetches start up to `late_s` late, as
-    those of real programs do; each replication draws by how much.
+    Returns a run for each. Equal arguments give equal runs. `mix` is further traffic, in the form of
+    `traffic.mix`. Fetches start up to `late_s` late, as those of real programs do; each replication draws by
+    how much.
     """
     runs = []
     for replication in range(replications):
@@ -219,7 +220,10 @@ def play_simulated(
 
 
 def sum_up(runs: Sequence[_engine.RunResult], flows: FlowList, window_s: float) -> Figures:
-    """Returns the figures of a list over several simulated runs of it."""
+    """Returns the figures of a list over several simulated runs of it.
+
+    The rate of the long flows is the goodput without all of the list's payload.
+    """
     payload_bps = sum(flows.sizes) * 8 / window_s
     bulk_bps = fmean(run.summary()["goodput_bps"] for run in runs) - payload_bps
     return Figures.from_transfers([seconds for run in runs for _, seconds in list_transfers(run)], bulk_bps)
@@ -234,9 +238,9 @@ def list_transfers(run: _engine.RunResult) -> list[tuple[int, float | None]]:
 
 
 def measure_kernel(flows: FlowList, scheme: str, window_s: float, program: Path) -> dict[str, Any]:
-    """Plays a list through a scheme in this machine's kernel.
+    """Plays a list through a scheme in this machine's kernel, and returns the report of `scheme_run`.
 
-    Returns the report of `scheme_run`. Needs the rights of root; `program` is `mousehole-live`.
+    Needs the rights of root; `program` is `mousehole-live`. Raises as `play_in_kernel` does.
     """
     words = [
         *("--scheme", scheme, "--rate", f"{RATE_BPS}bit", "--buffer", f"{BUFFER_PACKETS}p"),
@@ -248,9 +252,9 @@ def measure_kernel(flows: FlowList, scheme: str, window_s: float, program: Path)
 
 
 def play_in_kernel(task: Task) -> dict[str, Any]:
-    """Plays a task in this machine's kernel, in a process with its own namespaces.
+    """Plays a task in this machine's kernel, in a process with its own namespaces; returns its report.
 
-    Returns its report. Needs the rights of root. Ends the program as `witness.run_module` does.
+    Needs the rights of root. Ends the program as `witness.run_module` does.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "task.json")
@@ -279,7 +283,10 @@ def measure(name: str, seed: int, window_s: float, program: Path) -> Run:
 
 
 def measure_all(names: Sequence[str], lists: int, window_s: float, jobs: int, program: Path) -> list[Run]:
-    """Runs lists 1 to `lists` under these schemes, `jobs` at a time; prints each run to standard error."""
+    """Runs lists 1 to `lists` under these schemes, `jobs` at a time.
+
+    Returns the runs list by list. Prints each to standard error.
+    """
     todo = [(name, seed) for seed in range(1, lists + 1) for name in names]
     runs: list[Run] = []
     with ThreadPoolExecutor(jobs) as pool:
@@ -306,16 +313,14 @@ class Compared:
     def pair(simulated: Sequence[float], kernel: Sequence[float]) -> Compared:
         """Compares list by list, since the same list is played both ways.
 
-        Raises `ValueError` for lists of different lengths.
-
-        Fewer than five lists give no interval.
+        Fewer than five lists give no interval. Raises `ValueError` for lists of different lengths.
         """
         change = log_ratio(simulated, kernel).as_change()
         return Compared(fmean(simulated), fmean(kernel), change.mean, change.half_width)
 
     @property
     def is_within(self) -> bool:
-        """Whether the difference is within `BOUND`."""
+        """Returns whether the difference is within `BOUND`."""
         return abs(self.difference) <= BOUND
 
     def __str__(self) -> str:
@@ -335,12 +340,12 @@ class Row:
 
     @property
     def is_held(self) -> bool:
-        """Whether the bound applies to the figure."""
+        """Returns whether the bound applies to the figure."""
         return self.figure in HELD
 
     @property
     def verdict(self) -> str:
-        """Whether time and ratio are within the bound, as a word."""
+        """Returns "agrees" or "DIFFERS" by the bound for time and ratio; "shown only" without a bound."""
         if not self.is_held:
             return "shown only"
         parts = [self.time.is_within, self.ratio is None or self.ratio.is_within]
@@ -348,7 +353,10 @@ class Row:
 
 
 def compare(runs: Sequence[Run]) -> list[Row]:
-    """Returns a row for each scheme and figure; RED must be among the runs for ratios."""
+    """Returns a row for each scheme and figure; RED must be among the runs for ratios.
+
+    A ratio compares only lists that RED has played too.
+    """
     by_scheme = {name: [run for run in runs if run.scheme == name] for name in SCHEMES}
     base = {run.seed: run for run in by_scheme[BASELINE_NAME]}
     rows = []
@@ -384,7 +392,7 @@ def list_cells(row: Row) -> list[str]:
 
 
 def write_text(runs: Sequence[Run], window_s: float, jobs: int) -> str:
-    """Returns the generated section of the document. `runs` is not empty."""
+    """Returns the generated section of the document, Markdown; `runs` must not be empty."""
     rows = compare(runs)
     lists = len({run.seed for run in runs})
     loads = [run.load for run in runs]
@@ -410,7 +418,7 @@ def write_text(runs: Sequence[Run], window_s: float, jobs: int) -> str:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line; `names` of the result are the schemes to run.
+    """Returns the options of the command line; `names` of the result are the schemes to run.
 
     Ends the program, with status 2, for an option that is not allowed.
     """
@@ -434,9 +442,9 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures, prints the table and writes the document; returns the exit code.
+    """Measures, prints the table and writes the document; returns 1 if a figure differs.
 
-    Where it cannot run, that is 0, but 1 if CI is set. With --json or --schemes the document stays as it
+    Where it cannot run, it returns 0, but 1 if CI is set. With --json or --schemes the document stays as it
     is.
     """
     options = parse_arguments(arguments)

@@ -54,7 +54,7 @@ class Outcome:
 
     @property
     def is_sound(self) -> bool:
-        """Whether every state was restored, nothing was left over and nothing foreign was changed."""
+        """Returns whether every state was restored, nothing was left over and nothing foreign was changed."""
         return not (self.never or self.foreign or self.leaked)
 
     def summary(self) -> str:
@@ -83,9 +83,7 @@ class World:
     """A router's end of a line, with the guard that watches it."""
 
     def __init__(self, lab: Lab, draws: random.Random, log: Path) -> None:
-        """Creates a second device with a queue of another program, writes the guard's files and starts the
-        guard.
-        """
+        """Creates a foreign device with a queue, writes the guard's files and starts the guard."""
         self.lab, self.draws, self.log = lab, draws, log
         self.process: subprocess.Popen[str] | None = None
         lab.run(NEAR, *shlex.split(f"ip link add {OTHER} type veth peer name {OTHER}-peer"))
@@ -99,10 +97,7 @@ class World:
     # What the files ask for, and what is there.
 
     def write_files(self) -> None:
-        """Writes both files of the guard, each whole, as `persist` does.
-
-        They ask for `rate` and `scheme`.
-        """
+        """Writes both files of the guard, each whole, as `persist` does; they ask for `rate` and `scheme`."""
         text = f"mode = 'up'\nrate = '{self.rate}'\nscheme = '{self.scheme}'\nflows = {FLOWS}\n"
         for name, more in ((DEVICE, ""), (MADE, f"download = '{DEVICE}'\n")):
             path = f"{FOLDER}/{name}.toml"
@@ -110,10 +105,7 @@ class World:
             self.lab.run(NEAR, "bash", "-c", line)
 
     def read_states(self) -> State:
-        """Returns the report of `status` for each device, empty if it fails.
-
-        It reads them from the program `mousehole-live`.
-        """
+        """Returns the report of `mousehole-live status` for each device, empty if it fails."""
         done = self.lab.live(NEAR, "status", "--json")
         devices = json.loads(done.stdout)["devices"] if done.returncode == 0 else []
         return {one["device"]: one for one in devices}
@@ -132,8 +124,9 @@ class World:
         return self.lab.call(NEAR, "ls", f"{BPF_ROOT}/mousehole").stdout.split()
 
     def is_right(self, states: State) -> bool:
-        """Returns whether both devices run as their files say, downloads are redirected, and
-        nothing else runs.
+        """Returns whether both devices run as their files say, and nothing else runs.
+
+        Downloads must be redirected too.
         """
         shown = self.lab.call(NEAR, "tc", "filter", "show", "dev", DEVICE, "ingress").stdout
         return (
@@ -165,14 +158,11 @@ class World:
             self.process = None
 
     def tc(self, line: str) -> None:
-        """Runs `tc`, as another program would."""
+        """Runs `tc`, as another program would; raises `RuntimeError` if it fails."""
         self.lab.run(NEAR, "tc", *line.split())
 
     def renew(self) -> None:
-        """Asks for another rate, after which everything must run whatever the state was before.
-
-        Writes both files.
-        """
+        """Writes files that ask for another rate, so that everything must run whatever the state was."""
         former = self.rate
         while self.rate == former:  # what was taken down by hand stays so until its file changes
             self.rate = f"{self.draws.randint(5, 99)}mbit"
@@ -182,7 +172,7 @@ class World:
 def replug(world: World) -> Holds:
     """Deletes the device and makes it again, as `ppp0` does at a reconnect.
 
-    Returns what must hold afterwards.
+    Returns the condition that must hold afterwards.
     """
     lab = world.lab
     lab.call(NEAR, "ip", "link", "del", DEVICE)
@@ -193,7 +183,7 @@ def replug(world: World) -> Holds:
 
 
 def rename(world: World) -> Holds:
-    """Gives the device another name for a moment. Returns what must hold afterwards."""
+    """Gives the device another name for a moment; returns the condition that must hold afterwards."""
     world.lab.run(NEAR, *shlex.split(f"ip link set {DEVICE} down name away"))
     time.sleep(world.draws.random() * 0.3)
     world.lab.run(NEAR, *shlex.split(f"ip link set away name {DEVICE} up"))
@@ -201,20 +191,20 @@ def rename(world: World) -> Holds:
 
 
 def down_and_up(world: World) -> Holds:
-    """Sets the device down and up. Returns what must hold afterwards."""
+    """Sets the device down and up; returns the condition that must hold afterwards."""
     world.lab.run(NEAR, *shlex.split(f"ip link set {DEVICE} down"))
     world.lab.run(NEAR, *shlex.split(f"ip link set {DEVICE} up"))
     return world.is_right
 
 
 def lose_queue(world: World) -> Holds:
-    """Deletes the shaper, as another program might. Returns what must hold afterwards."""
+    """Deletes the shaper, as another program might; returns the condition that must hold afterwards."""
     world.tc(f"qdisc del dev {DEVICE} root")
     return world.is_paused
 
 
 def replace_queue(world: World) -> Holds:
-    """Puts a foreign shaper in place of ours; it must stay. Returns what must hold afterwards."""
+    """Puts a foreign shaper in place of ours; it must stay, by the condition that it returns."""
     world.tc(f"qdisc replace dev {DEVICE} root handle 9: {SHAPER}")
     return lambda states: world.is_paused(states) and "'9:'" in world.queues()
 
@@ -222,7 +212,7 @@ def replace_queue(world: World) -> Holds:
 def restart_sqm(world: World) -> Holds:
     """Removes some of redirection, IFB and clsact, as SQM does when it stops.
 
-    Returns what must hold afterwards.
+    Returns the condition that must hold afterwards.
     """
     steps = [
         ("tc", "filter", "del", "dev", DEVICE, "ingress"),
@@ -237,7 +227,7 @@ def restart_sqm(world: World) -> Holds:
 def kill_guard(world: World) -> Holds:
     """Kills the guard, perhaps replugs the device, and starts another guard.
 
-    Returns what must hold afterwards.
+    Returns the condition that must hold afterwards.
     """
     world.kill()
     if world.draws.random() < 0.5:
@@ -247,9 +237,9 @@ def kill_guard(world: World) -> Holds:
 
 
 def kill_command(world: World) -> Holds:
-    """Kills a command at a random moment.
+    """Kills a command at a random moment; then the files ask for another rate.
 
-    Afterwards the files ask for another rate. Returns what must hold then.
+    Returns the condition that must hold afterwards.
     """
     words = world.draws.choice(
         [
@@ -269,9 +259,9 @@ def kill_command(world: World) -> Holds:
 
 
 def kill_on_start(world: World) -> Holds:
-    """Kills the guard while it starts the queues of its files.
+    """Kills the guard while it starts the queues of its files, and starts another guard.
 
-    Another guard is started. Returns what must hold afterwards.
+    Returns the condition that must hold afterwards.
     """
     world.kill()
     world.lab.call(NEAR, "ip", "link", "del", DEVICE)
@@ -286,7 +276,7 @@ def kill_on_start(world: World) -> Holds:
 def end_container(world: World) -> Holds:
     """Deletes a network namespace with a queue of ours; the next start must remove its pins.
 
-    Its device is also replugged.
+    Its device is also replugged. Returns the condition that must hold afterwards.
     """
     lab, net = world.lab, "container"
     lab.add(net)
@@ -298,7 +288,7 @@ def end_container(world: World) -> Holds:
 
 
 def change_file(world: World) -> Holds:
-    """Changes scheme and rate in the files, to random ones."""
+    """Changes scheme and rate in the files at random; returns the condition that must hold afterwards."""
     world.scheme = world.draws.choice(SCHEMES)
     world.renew()
     return world.is_right
@@ -313,9 +303,8 @@ EVENTS: tuple[Callable[[World], Holds], ...] = (
 def play(lab: Lab, events: int, seed: int, log: Path, say: Callable[[str], None] = print) -> Outcome:
     """Plays random events in a lab with the namespaces `near` and `far`, joined at `wan`.
 
-    Ends the guard and all that runs at the end. Equal seeds draw equal events.
-
-    `say` receives progress lines.
+    Equal seeds draw equal events. `say` receives progress lines. At the end the guard is killed, and all that
+    runs is taken down.
     """
     told, outcome, world = 0, Outcome(), World(lab, random.Random(seed), log)  # noqa: S311
     try:
@@ -351,8 +340,10 @@ def play(lab: Lab, events: int, seed: int, log: Path, say: Callable[[str], None]
 
 
 def settle(world: World, outcome: Outcome, name: str, holds: Holds) -> None:
-    """Waits until the state is right, and records how long it was wrong; a state wrong for
-    `LIMIT_S` is a fault. Then the files ask for another rate, and the next event begins from that.
+    """Waits until the state is right, and records how long it was wrong.
+
+    A state wrong for `LIMIT_S` is a fault; then the files ask for another rate, and the next event begins
+    from that.
     """
     begin = time.monotonic()
     while True:
@@ -371,7 +362,7 @@ def settle(world: World, outcome: Outcome, name: str, holds: Holds) -> None:
 
 
 def find_leftovers(lab: Lab) -> list[str]:
-    """Returns our pins, maps and programs that remain though nothing runs, after up to 5 s for the kernel."""
+    """Returns our pins, maps and programs that remain though nothing runs; waits up to 5 s for the kernel."""
     for _ in range(50):
         found_here = lab.pinned() + lab.owned(FLOWS)
         if not found_here:
@@ -381,9 +372,9 @@ def find_leftovers(lab: Lab) -> list[str]:
 
 
 def main() -> int:
-    """Plays the events that the command line asks for; returns 1 if something came wrong.
+    """Plays the events that the command line asks for, and prints faults and a table of wrong states.
 
-    Returns 1 too where it cannot run.
+    Returns 1 if something came wrong, also where it cannot run.
     """
     parser = argparse.ArgumentParser(description="Play random events at devices that a guard keeps.")
     parser.add_argument("--events", type=int, default=1000, help="how many (default 1000)")

@@ -32,8 +32,9 @@ LONGEST_S = 300.0
 
 
 def write_capture(file: Path, connections: int = CONNECTIONS) -> None:
-    """Writes a capture of connections of seven packets, cut to headers: handshake, request, 4,380
-    bytes of answer.
+    """Writes a capture of connections of seven packets, cut to headers.
+
+    Each has a handshake, a request and 4,380 bytes of answer.
     """
     with file.open("wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
@@ -84,10 +85,9 @@ FILES: dict[str, Callable[[Path], None]] = {
 
 @contextmanager
 def memory_group(limit_bytes: int) -> Iterator[tuple[Path, Path]]:
-    """Makes a control group with a limit of memory; yields its list of processes and its peak in bytes.
+    """Makes a control group with a limit of memory for the block, and removes it at the end.
 
-    It is removed at the end, when no process may be left in it.
-
+    Yields its list of processes and the file of its peak, bytes. No process may be left in it at the end.
     Raises `MouseholeError` where such groups cannot be made.
     """
     is_old = (GROUPS / "memory").is_dir()
@@ -110,10 +110,9 @@ def memory_group(limit_bytes: int) -> Iterator[tuple[Path, Path]]:
 
 
 def measure_reading(file: Path, limit_mb: int) -> tuple[int, float]:
-    """Runs `mousehole inspect` on a file under a memory limit.
+    """Runs `mousehole inspect` on a file under a memory limit; returns exit status and peak memory, MB.
 
-    Returns exit status and peak memory, MB. Raises `TimeoutExpired` after `LONGEST_S`, `MouseholeError`
-    where memory cannot be limited.
+    Raises `TimeoutExpired` after `LONGEST_S`, `MouseholeError` where memory cannot be limited.
     """
     with memory_group(limit_mb * 1_000_000) as (processes, peak):
         done = subprocess.run(

@@ -59,7 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def write_section(number: int, case: Case, mousehole: str) -> str:
-    """Runs the commands of a case. Returns its section in Markdown. Ends the program if one fails."""
+    """Runs the commands of a case and returns its section in Markdown.
+
+    Prints its title to standard error. Ends the program if a command fails.
+    """
     print(f"negatives: {number}. {case.title}", file=sys.stderr, flush=True)
     runs = [
         f"```\nmousehole compare {command}\n```\n\n{write_table(run_compare(mousehole, command), case)}"
@@ -81,7 +84,7 @@ def run_compare(mousehole: str, command: str) -> Comparison:
 def write_table(comparison: Comparison, case: Case) -> str:
     """Returns a table of schemes and figures, with changes against the baseline and their intervals.
 
-    The comparison has one cell.
+    The comparison must have exactly one cell; raises `ValueError` otherwise.
     """
     (cell,) = comparison["cells"]
     baseline = comparison["manifest"]["baseline"]
@@ -94,9 +97,9 @@ def write_table(comparison: Comparison, case: Case) -> str:
 
 
 def write_heading(column: str | tuple[str, str]) -> str:
-    """Returns the heading of a column, which is a role of transfers or a pair of group and quantity.
+    """Returns the heading of a column: a role of transfers, or a pair of group and quantity.
 
-    Raises `KeyError` for another one.
+    Raises `KeyError` for an unknown role or quantity.
     """
     if isinstance(column, str):
         return {"short": "transfers ≤ 15 kB", "long": "transfers > 150 kB"}[column]
@@ -110,8 +113,8 @@ def write_heading(column: str | tuple[str, str]) -> str:
 def format_figure(scheme: Comparison, column: str | tuple[str, str], is_baseline: bool) -> str:
     """Returns a figure as text, such as `226 ms, −32 % (−36…−28)`.
 
-    It has no change for the baseline and where that is unknown; a dash stands for a figure that the scheme
-    lacks.
+    It has no change for the baseline, nor where the change is unknown. A dash stands for a figure that the
+    scheme lacks.
     """
     if isinstance(column, str):
         (row,) = [row for row in scheme["buckets"] if row["role"] == column]
@@ -132,7 +135,7 @@ def format_figure(scheme: Comparison, column: str | tuple[str, str], is_baseline
 def format_value(what: str, value: float | None) -> str:
     """Returns a value in its unit, or a dash for None.
 
-    Goodput is in bit/s; what is neither goodput nor a share of losses is in seconds.
+    `what` names the quantity. Goodput is in bit/s and `loss_share` a share; any other quantity is in seconds.
     """
     if value is None:
         return "–"

@@ -59,7 +59,7 @@ class Line:
     """Whether that host is the one that calls and plays, too; else it does nothing else."""
 
     def text(self, duration: str, warmup: str) -> str:
-        """Returns the scenario in TOML. Lengths are texts such as `60s`."""
+        """Returns the scenario in TOML; its lengths are texts such as `60s`."""
         parts = [
             f'scheme = "droptail"\nwarmup = "{warmup}"\nduration = "{duration}"\n'
             '[tcp]\nprofile = "linux"\n[link]\n'
@@ -85,7 +85,10 @@ class Line:
 
 
 def _datagram_section(name: str, count: int, rate: float, packet: int, more: str = "") -> str:
-    """Returns the TOML section of flows of datagrams at a rate in bit/s and a packet size in bytes."""
+    """Returns the TOML section of flows of datagrams at a rate in bit/s and a packet size in bytes.
+
+    `more` are further parameters as TOML, beginning with a comma.
+    """
     values = f"flows = {count}, rate_bps = {rate:.1f}, packet_bytes = {packet}{more}"
     return f'[[traffic.mix]]\nname = "{name}"\nmodel = "udp"\nparams = {{ {values} }}\n'
 
@@ -139,7 +142,10 @@ class Figure:
     unit: str = "ms"
 
     def harm(self, change: Change) -> float:
-        """Returns by how much the figure is worse, in the unit of `allowed`; negative if it is better."""
+        """Returns by how much the figure is worse, in the unit of `allowed`; negative if it is better.
+
+        That is a relative change, or a difference of the values in their own unit.
+        """
         return change.relative if self.is_relative else change.value - change.reference
 
 
@@ -184,7 +190,7 @@ class Size:
 
     @property
     def text(self) -> str:
-        """The size as a phrase."""
+        """Returns the size as a phrase."""
         return f"{self.seeds} replications of {self.duration} after {self.warmup} of warm-up"
 
 
@@ -234,7 +240,8 @@ def list_settings() -> Iterable[str]:
 def search(settings: Sequence[str]) -> list[str]:
     """Returns a line for each setting, best first: its broken limits and its mean changes.
 
-    Runs a comparison for each case; ends the program if one fails.
+    The best breaks the fewest limits; then the change of short transfers decides. Runs a comparison for each
+    case; ends the program if one fails.
     """
     schemes = {setting: setting if "cake" in setting else f"{setting}{TINS}" for setting in settings}
     found = compare_cases(CHOOSING, list(schemes.values()), SEARCH)
@@ -259,19 +266,22 @@ MEANS = ("short transfers", "pages", "long transfers")
 def mean_change(cases: Iterable[Mapping[str, Change]], what: str) -> float:
     """Returns the geometric mean of a figure's changes over the cases that have it.
 
-    At least one case has it.
+    At least one case must have it; raises `ZeroDivisionError` otherwise.
     """
     return geometric_mean(case[what].relative for case in cases if what in case)
 
 
 def geometric_mean(changes: Iterable[float]) -> float:
-    """Returns the geometric mean of relative changes. There is at least one, none of −100 % or less."""
+    """Returns the geometric mean of relative changes.
+
+    There must be at least one, and none of −100 % or less.
+    """
     logs = [math.log1p(change) for change in changes]
     return math.expm1(sum(logs) / len(logs))
 
 
 def compare_cases(lines: Sequence[Line], schemes: Sequence[str], size: Size) -> dict[str, Found]:
-    """Returns for each case the changes of each scheme against plain CAKE.
+    """Returns for each case, by the name of its line, the changes of each scheme against plain CAKE.
 
     Prints the name of each to standard error.
     """
@@ -283,9 +293,9 @@ def compare_cases(lines: Sequence[Line], schemes: Sequence[str], size: Size) -> 
 
 
 def compare_case(line: Line, schemes: Sequence[str], size: Size) -> Found:
-    """Runs one case under plain CAKE and the schemes.
+    """Runs one case under plain CAKE and the schemes, and returns the changes of each scheme.
 
-    Returns the changes of each scheme. Ends the program if the command fails.
+    Ends the program if the command fails.
     """
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(line.text(size.duration, size.warmup))
@@ -296,7 +306,7 @@ def compare_case(line: Line, schemes: Sequence[str], size: Size) -> Found:
 def compare_with_cake(case: Sequence[str], schemes: Sequence[str], figures: Sequence[Figure]) -> Found:
     """Runs `compare` with the arguments `case`, under plain CAKE and the schemes.
 
-    Returns the changes of each scheme; ends the program if the command fails.
+    Returns the changes of each scheme but CAKE; ends the program if the command fails.
     """
     command = [
         str(Path(sys.executable).parent / "mousehole"), "compare", *case,
@@ -319,7 +329,7 @@ def list_changes(row: Json, reference: Json, figures: Sequence[Figure]) -> dict[
     """
     found = {}
     for figure in figures:
-        value, base = _figure(row, figure), _figure(reference, figure)
+        value, base = _find_figure(row, figure), _find_figure(reference, figure)
         if value is None or base is None or value["value"] is None or base["value"] is None:
             continue
         relative = value["change"] if value["change"] is not None else 0.0
@@ -327,10 +337,8 @@ def list_changes(row: Json, reference: Json, figures: Sequence[Figure]) -> dict[
     return found
 
 
-def _figure(row: Json, figure: Figure) -> Json | None:
-    """Returns value, change and interval of a figure in a scheme's part of the JSON, or None if it
-    has none.
-    """
+def _find_figure(row: Json, figure: Figure) -> Json | None:
+    """Returns value, change and interval of a figure in a scheme's part of the JSON, None without it."""
     if not figure.what:
         rows = [one for one in row["buckets"] if one["role"] == figure.group]
         value, change = "response_mean_s", "response_mean_change"
@@ -346,7 +354,7 @@ def _figure(row: Json, figure: Figure) -> Json | None:
 
 
 def breaks(figure: Figure, found: Mapping[str, Change]) -> bool:
-    """Returns whether the mean of a figure is worse than allowed. `found` has the figure."""
+    """Returns whether the mean of a figure is worse than allowed; `found` must have the figure."""
     return figure.harm(found[figure.name]) > figure.allowed
 
 
@@ -412,10 +420,7 @@ def list_summary_rows(found: Mapping[str, Found]) -> list[list[str]]:
 
 
 def describe_traffic(name: str) -> str:
-    """Returns the traffic of the line of this name as a phrase.
-
-    Raises `ValueError` for an unknown name.
-    """
+    """Returns the traffic of the line of this name as a phrase; raises `ValueError` for an unknown name."""
     (line,) = [line for line in (*CHOOSING, *HELD_OUT) if line.name == name]
     beside = ", which calls and plays as well" if line.is_swarm_beside else ""
     games = line.games and f"{counted(line.games[0], 'game')} of {line.games[1] / 1e3:.0f} kb/s"

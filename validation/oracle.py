@@ -54,9 +54,9 @@ class Played:
 
 
 def play_ns2(case: Case) -> Played:
-    """Plays a case in ns-2, in a temporary directory; ends the program if ns-2 fails.
+    """Plays a case in ns-2, in a temporary directory, and returns the run.
 
-    Raises `TimeoutExpired` after 60 s.
+    Ends the program if ns-2 fails; raises `TimeoutExpired` after 60 s.
     """
     with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
         command = [*case.command(), "out=t", f"tend={NS2_END_S}"]
@@ -71,9 +71,9 @@ def play_ns2(case: Case) -> Played:
 
 
 def parse_ns2(trace: Sequence[str]) -> list[Event]:
-    """Parses a packet trace: sends, arrivals at the sink, drops at the bottleneck, ACKs at the sender.
+    """Returns the events of a packet trace: sends, arrivals at the sink, drops at the bottleneck, and ACKs.
 
-    Other lines are left out.
+    ACKs are those at the sender. Other lines are left out.
     """
     names = {"+01": "send", "r12": "receive", "d12": "drop", "r10": "ack"}
     events = []
@@ -86,8 +86,9 @@ def parse_ns2(trace: Sequence[str]) -> list[Event]:
 
 
 def list_faults(case: Case) -> list[dict[str, object]]:
-    """Returns the losses of a case as the scenario's `faults`: per link, the indices of the packets
-    to drop.
+    """Returns the losses of a case as the scenario's `faults`: for each link, the packets to drop.
+
+    Packets are named by their indices on the link. A link without losses has no entry.
     """
     links = {"down": str(case.get("drops")), "up": str(case.get("ackdrops"))}
     return [
@@ -138,10 +139,10 @@ def make_scenario(case: Case, phase_s: float) -> dict[str, object]:
 def play_simulated(
     program: Path, scenarios: Sequence[dict[str, object]], floats: bool = False
 ) -> list[list[Event]]:
-    """Plays all cases in the simulator. Returns the events of each.
+    """Plays all cases in the simulator and returns the events of each.
 
-    With `floats`, its TCP runs on links that add up time in floats as ns-2 does. `program` is the
-    mousehole-trace binary; the program ends if it fails.
+    `program` is the mousehole-trace binary; the program ends if it fails. With `floats`, its TCP runs on
+    links that add up time in floats as ns-2 does. Raises `TimeoutExpired` after 300 s.
     """
     lines = "".join(json.dumps(one) + "\n" for one in scenarios)
     command = [str(program), *(["--floats"] if floats else [])]
@@ -160,7 +161,7 @@ def play_simulated(
 
 
 def read_records(folder: Path) -> list[tuple[Case, Played]]:
-    """Reads the recorded cases of a folder: the settings given to ns-2, and its events.
+    """Returns the recorded cases of a folder: the settings given to ns-2, and its events.
 
     Raises `OSError` or `KeyError` for a folder without them.
     """
@@ -168,7 +169,10 @@ def read_records(folder: Path) -> list[tuple[Case, Played]]:
 
 
 def read_record(one: dict[str, Any], folder: Path) -> tuple[Case, Played]:
-    """Reads an entry of `summary.json`; settings that it omits are the defaults of `a_tcp.tcl`."""
+    """Returns the case and the run of an entry of `summary.json`, and reads its table of events.
+
+    Settings that the entry omits are the defaults of `a_tcp.tcl`.
+    """
     in_force = one.get("in_force", {})
     told = {name: in_force[key] for key, name in IN_FORCE.items() if key in in_force}
     done_s = one.get("done")
@@ -180,7 +184,7 @@ def read_record(one: dict[str, Any], folder: Path) -> tuple[Case, Played]:
 
 
 def read_recorded_events(table: Path) -> list[Event]:
-    """Reads a recorded table of events, with the simulator's names of events."""
+    """Returns the events of a recorded table, with the simulator's names of events."""
     named = {"rcv_at_sink": "receive"}
     rows = [line.split(",") for line in table.read_text().splitlines()[1:]]
     return [
@@ -192,9 +196,7 @@ def read_recorded_events(table: Path) -> list[Event]:
 def cut_to_record(ours: list[Event], played: Played) -> list[Event]:
     """Returns our events without those after a record that stops when the transfer is done.
 
-    `ours` itself stays as it is.
-
-    Such a record may end just before the last ACK.
+    Such a record may end just before the last ACK. `ours` itself stays as it is.
     """
     rest, done_s = ours[len(played.events) :], played.done_s
     ends = played.is_cut and done_s is not None and all(event[0] >= done_s - CLOSE_S for event in rest)
@@ -213,6 +215,7 @@ class Divergence:
     theirs: Event | None
 
     def __str__(self) -> str:
+        """Returns the number of the event and both events as text."""
         return f"event {self.number}: ours {describe_event(self.ours)}, ns-2 {describe_event(self.theirs)}"
 
 
@@ -245,14 +248,14 @@ class Outcome:
 
     @property
     def is_tie(self) -> bool:
-        """Whether the difference is due to the order within an instant only."""
+        """Returns whether the difference is due to the order within an instant only."""
         return self.where is not None and self.in_floats is None
 
 
 def compare(program: Path, cases: Sequence[Case], theirs: Sequence[Played]) -> list[Outcome]:
     """Plays all cases in the simulator, and those that diverge once more with time in floats.
 
-    Ends the program if the simulator fails.
+    Returns the outcomes in the order of the cases. Ends the program if the simulator fails.
     """
     scenarios = [make_scenario(case, played.phase_s) for case, played in zip(cases, theirs, strict=True)]
     places = list_divergences(play_simulated(program, scenarios), theirs)
@@ -281,7 +284,7 @@ class Tally:
             self.agree[name] += agrees
 
     def lines(self) -> list[str]:
-        """Returns the lines of a table."""
+        """Returns the lines of a table, one for each variant, era or feature that has cases."""
         names = [*VARIANTS, "now", "old", *FEATURES, "all"]
         return [f"  {n:22} {self.agree[n]:4} of {self.total[n]:4}" for n in names if self.total[n]]
 
@@ -306,14 +309,14 @@ def report(outcomes: Sequence[Outcome]) -> tuple[list[str], int]:
 
 
 def count_outcomes(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """Returns how many cases agree at once, agree with time in floats, and differ in both."""
+    """Returns the numbers of cases that agree at once, agree with time in floats, and differ in both."""
     same = sum(one.where is None for one in outcomes)
     ties = sum(one.is_tie for one in outcomes)
     return {"cases": len(outcomes), "same": same, "ties": ties, "differ": len(outcomes) - same - ties}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the comparison. Returns the exit status: 1 if a case differs that is no tie.
+    """Runs the comparison and prints its lines; returns 1 if a case differs that is no tie, else 0.
 
     It is 1 too where ns-2 is needed and not installed.
     """

@@ -18,19 +18,17 @@ Value = str | int | float
 
 @dataclass(frozen=True)
 class Case:
-    """One run: the feature that it was drawn for, and the parameters of a_tcp.tcl that differ from
-    defaults.
-    """
+    """One run: the feature that it was drawn for, and its parameters of a_tcp.tcl other than defaults."""
 
     feature: str
     params: dict[str, Value]
 
     def get(self, name: str) -> Value:
-        """Returns the value of a parameter in this case. Raises `KeyError` for a name that is neither."""
+        """Returns the value of a parameter in this case; raises `KeyError` for an unknown name."""
         return self.params.get(name, DEFAULTS[name])
 
     def number(self, name: str) -> float:
-        """Returns a parameter as a number; the old era fixes some of them."""
+        """Returns a parameter as a number; the old era fixes some of them, whatever the case says."""
         old = OLD_ERA if self.get("era") == "old" else {}
         return float(old.get(name, self.get(name)))
 
@@ -85,7 +83,7 @@ def join_indices(indices: Iterable[int]) -> str:
 def draw_scattered(rng: random.Random, n: int) -> dict[str, Value]:
     """Draws losses at random positions among `n` segments and as many retransmissions.
 
-    All such functions advance `rng` and return the parameters that they set.
+    This and all other functions of `FEATURES` advance `rng` and return the parameters that they set.
     """
     share = rng.choice((0.01, 0.03, 0.1))
     return {"drops": join_indices(i for i in range(2 * n) if rng.random() < share)}

@@ -137,10 +137,9 @@ class TraceLine:
 
 
 def play_ns2(case: Case) -> tuple[list[TraceLine], float]:
-    """Plays a case in ns-2.
+    """Plays a case in ns-2 and returns its trace, and the phase of the senders' clocks, s.
 
-    Returns its trace, and the phase of the senders' clocks, s. Ends the program if ns-2 fails; raises
-    `TimeoutExpired` after 600 s.
+    Ends the program if ns-2 fails; raises `TimeoutExpired` after 600 s.
     """
     with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
         done = subprocess.run(
@@ -154,7 +153,7 @@ def play_ns2(case: Case) -> tuple[list[TraceLine], float]:
 
 
 def parse_line(fields: Sequence[str]) -> TraceLine:
-    """Parses the fields of a trace line.
+    """Returns the line of a trace that is given as its fields.
 
     The nodes are r0 = 0, r1 = 1, then sender and client of each flow.
     """
@@ -186,8 +185,9 @@ def list_events(lines: Sequence[TraceLine]) -> list[Event]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The agreement of a drop-tail case: the number of events, of equal ones up to a difference,
-    and its reason.
+    """The agreement of a drop-tail case: its events, those equal up to a difference, and the reason.
+
+    `ends` is "all", "tie", or the two events that differ. `drops` counts those among the equal events.
     """
 
     case: Case
@@ -198,7 +198,7 @@ class Outcome:
 
     @property
     def agrees(self) -> bool:
-        """Whether all events are equal, at least up to a tie."""
+        """Returns whether all events are equal, at least up to a tie."""
         return self.ends in ("all", "tie")
 
 
@@ -238,12 +238,10 @@ def compare_events(case: Case) -> Outcome:
 
 
 def play_simulated(case: Case, phase_s: float) -> Iterator[Event]:
-    """Plays a case in the simulator and yields its events.
+    """Plays a case in the simulator and yields its events, without marks.
 
-    Marks are left out.
-
-    Its trace names slots, which are reused: a slot is the next flow's when it sends at that flow's
-    start.
+    Its trace names slots, which are reused: a slot is the next flow's when it sends at that flow's start.
+    Ends the program if the run has no trace.
     """
     scenario = {**case.scenario(phase_s, 0.0), "trace": True}
     trace = run_one(scenario, None, _engine.Cancel()).trace()
@@ -265,11 +263,10 @@ def count_drops(found: Sequence[Event]) -> int:
 
 
 def is_tie(case: Case, found: Sequence[Event], at_s: float) -> bool:
-    """Returns whether, at this time, a packet reaches the bottleneck in the instant in which one
-    leaves its queue.
+    """Returns whether, at this time, a packet arrives in the instant in which one leaves the queue.
 
-    Which of the two comes first decides whether a full queue has room. The time at which a packet
-    left the queue is computed back from its arrival at the sink.
+    Which of the two comes first decides whether a full queue has room. The time at which a packet left the
+    queue of the bottleneck is computed back from its arrival at the sink.
     """
     arrivals = {
         event[0] for event in found if event[1] in ("enqueue", "drop") and abs(event[0] - at_s) < CLOSE_S
@@ -303,7 +300,7 @@ class Compared:
 def draw_random_case(discipline: str, seed: int) -> Case:
     """Draws four long flows, and 180 short ones that start at random times.
 
-    Equal seeds give equal cases.
+    Equal seeds give equal cases. Raises `KeyError` for an unknown discipline.
     """
     queue, ecn, scheme = DISCIPLINES[discipline]
     rng = random.Random(seed)  # noqa: S311 - not for secrets
@@ -315,9 +312,9 @@ def draw_random_case(discipline: str, seed: int) -> Case:
 
 
 def measure_both(case: Case) -> tuple[list[float], list[float]]:
-    """Plays a case on both sides.
+    """Plays a case on both sides; returns the figures of ns-2 and those of the simulator.
 
-    Returns the figures of ns-2 and those of the simulator. The order is that of `FIGURES`.
+    Both are in the order of `FIGURES`.
     """
     lines, phase_s = play_ns2(case)
     result = run_one(case.scenario(phase_s, WARM_S), None, _engine.Cancel())
@@ -325,7 +322,7 @@ def measure_both(case: Case) -> tuple[list[float], list[float]]:
 
 
 def compute_ns2_figures(case: Case, lines: Sequence[TraceLine]) -> list[float]:
-    """Returns utilisation, share lost, mean queue and mean response time, s, from ns-2's trace.
+    """Returns utilisation, share lost, mean queue (packets) and mean response time, s, from ns-2's trace.
 
     Only the measured window counts, from `WARM_S` on; responses are those of flows that ended.
     """
@@ -358,7 +355,7 @@ def find_end_times(lines: Sequence[TraceLine], flows: Mapping[int, Flow]) -> dic
 
 
 def compute_simulated_figures(result: _engine.RunResult) -> list[float]:
-    """Returns the same figures from a run of the simulator. The order is that of `FIGURES`."""
+    """Returns the same figures from a run of the simulator, in the order of `FIGURES`."""
     down, transfers = result.queues()[0], result.transfers()
     counts = [(colour["arrived"], colour["dropped"]) for colour in down["colours"]]
     is_short = transfers["bytes"] < MOST_SHORT * PAYLOAD
@@ -368,7 +365,7 @@ def compute_simulated_figures(result: _engine.RunResult) -> list[float]:
 
 
 def compare_figures(discipline: str, seeds: int) -> list[Compared]:
-    """Compares a discipline's figures over seeds 1 to `seeds`. Plays all cases on both sides."""
+    """Returns a discipline's figures over seeds 1 to `seeds`; plays all cases on both sides."""
     with ThreadPoolExecutor(default_jobs()) as pool:
         cases = [draw_random_case(discipline, seed) for seed in range(1, seeds + 1)]
         theirs, mine = (np.array(side) for side in zip(*pool.map(measure_both, cases), strict=True))
@@ -376,9 +373,9 @@ def compare_figures(discipline: str, seeds: int) -> list[Compared]:
 
 
 def run_t_test(discipline: str, figure: str, theirs: np.ndarray, mine: np.ndarray) -> Compared:
-    """Tests the differences of a figure, paired by seed, by Student's t test.
+    """Returns a figure with the test of its differences, paired by seed, by Student's t test.
 
-    Without any spread the p-value is 1. There are at least two seeds.
+    Without any spread the p-value is 1. There must be at least two seeds.
     """
     difference = mine - theirs
     interval = t_interval(difference)
@@ -391,7 +388,10 @@ def run_t_test(discipline: str, figure: str, theirs: np.ndarray, mine: np.ndarra
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs both comparisons; returns the exit status. It is 1 too if ns-2 is not installed."""
+    """Runs both comparisons and prints their lines; returns 1 if a flow or a figure differs, else 0.
+
+    It is 1 too if ns-2 is not installed.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=30, help="drop-tail cases (default 30)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the drop-tail cases (default 1)")

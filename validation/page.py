@@ -81,9 +81,9 @@ PROGRAMS: dict[str, list[str]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs all checks and renews the document; returns 0.
+    """Runs all checks and renews the document; returns 0, whatever they find.
 
-    Takes hours; files of earlier runs in build/validation are replaced.
+    Takes hours; files of earlier runs in build/validation are replaced unless --reuse is given.
     """
     options = parse_arguments(arguments)
     KEPT.mkdir(parents=True, exist_ok=True)
@@ -108,9 +108,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 def obtain_output(name: str, command: Sequence[str], *, reuse: bool) -> Output:
     """Returns a program's output, from a new run or, with `reuse`, from a stored one.
 
-    A stored one may be of an older version.
-
-    Its standard error goes to a file of the same name with the suffix `.err`.
+    A stored one may be of an older version. The program's standard error goes to a file of the same name with
+    the suffix `.err`.
     """
     kept, errors = KEPT / f"{name}.out", KEPT / f"{name}.err"
     if not (reuse and kept.exists()):
@@ -121,8 +120,10 @@ def obtain_output(name: str, command: Sequence[str], *, reuse: bool) -> Output:
 
 
 def run(command: Sequence[str], kept: Path, errors: Path) -> None:
-    """Runs a check with its outputs in two files; an error that stops it becomes the last line of
-    the second. A check that takes longer than `MOST_S` is ended. Its own exit status does not matter.
+    """Runs a check with its outputs in two files; its own exit status does not matter.
+
+    An error that stops it becomes the last line of the second file. A check that takes longer than `MOST_S`
+    is ended.
     """
     # The checks that cannot run here say so, but fail only where CI is set.
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -153,6 +154,7 @@ def make_sections(outputs: dict[str, Output]) -> Iterator[Section]:
     """
 
     def read_rows(name: str, read: Callable[[str, str], list[Row]]) -> list[Row]:
+        """Returns the rows that `read` makes of a program's output."""
         return read(outputs[name].text, outputs[name].reason)
 
     tests = rows.parse_tests(outputs["tests"].text)
@@ -186,7 +188,10 @@ def make_sections(outputs: dict[str, Output]) -> Iterator[Section]:
 
 
 def make_row_or_reason(claim: str, witness: Callable[[], Row]) -> Row:
-    """Returns the row that `witness` makes, or a row with the reason why it could not."""
+    """Returns the row that `witness` makes, or a row with the reason why it could not.
+
+    Faults in the data and programs that fail are such reasons; other exceptions are raised.
+    """
     try:
         return witness()
     except (OSError, SystemExit, ValueError, KeyError, subprocess.SubprocessError) as error:
@@ -294,8 +299,9 @@ def make_tcp_law_rows(tests: Sequence[Test]) -> list[Row]:
 
 
 def write_summary(sections: Sequence[Section]) -> str:
-    """Returns the counts of verdicts as text; comparisons with something outside and own tests are
-    separate.
+    """Returns the counts of verdicts as text.
+
+    Comparisons with something outside, those that were fitted, and our own tests are counted separately.
     """
     outside, fitted, own = (
         [row.verdict for section in sections
@@ -360,8 +366,9 @@ def write_tables(sections: Sequence[Section]) -> str:
 
 
 def word_verdicts(section: Section) -> list[Row]:
-    """Returns the rows with the verdict's word for the section: a rule holds or fails, a comparison
-    agrees or differs.
+    """Returns the rows with the verdict that suits the section: a rule holds or fails.
+
+    The rows of a comparison, which agrees or differs, stay as they are.
     """
     if section.is_outside:
         return list(section.rows)

@@ -15,7 +15,10 @@ EXCLUDED = "X"
 
 
 def compute_figures(rows: pl.DataFrame) -> dict[str, float]:
-    """Returns the figures of page loads by name; sizes are in bytes."""
+    """Returns the figures of page loads by name; sizes are in bytes.
+
+    `rows` has one row for each object. Objects that were not received do not count.
+    """
     received = rows.filter((pl.col("size_src") != EXCLUDED) & (pl.col("resp_bytes") > 0))
     hosts = received.group_by("page", "host_idx").agg(pl.col("resp_bytes").sum())
     ranks = pl.col("resp_bytes").rank("ordinal", descending=True).over("page")
@@ -40,8 +43,10 @@ def compute_figures(rows: pl.DataFrame) -> dict[str, float]:
 
 
 def find_shape(mean: float, median: float) -> float:
-    """Returns the shape of the Pareto II distribution with this mean and median, by bisection between 1
-    and 50. The distribution's median is mean·(shape − 1)·(2^(1 ÷ shape) − 1), which rises with the shape.
+    """Returns the shape of the Pareto II distribution with this mean and median, from 1 to 50.
+
+    It is found by bisection. The distribution's median is mean·(shape − 1)·(2^(1 ÷ shape) − 1), which rises
+    with the shape. A median out of reach gives an end of the range.
     """
     low, high = 1.0, 50.0
     while high - low > 1e-6:
@@ -52,10 +57,7 @@ def find_shape(mean: float, median: float) -> float:
 
 
 def load_modelled() -> pl.DataFrame:
-    """Simulates 200 users of `web` on a link of 1 Gb/s.
-
-    Returns their page loads, a row for each host. Takes a run of the simulator.
-    """
+    """Simulates 200 users of `web` on a link of 1 Gb/s and returns their page loads, a row for each host."""
     done = mousehole.run("home", users=200, apps="web:1", down="1gbit", up="1gbit")
     return done.transfers.select(
         "page", pl.col("key").alias("host_idx"), pl.col("bytes").alias("resp_bytes"), size_src=pl.lit("T")

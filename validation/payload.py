@@ -67,7 +67,7 @@ class _Side:
             self.spans.append((near, near + length))
 
     def covered(self) -> int:
-        """Returns how many distinct sequence numbers the segments cover, bytes."""
+        """Returns the number of distinct sequence numbers that the segments cover, bytes."""
         total, end = 0, None
         for first, last in sorted(self.spans):
             begin = first if end is None else max(first, end)
@@ -78,6 +78,8 @@ class _Side:
 
 @dataclass
 class _Connection:
+    """A connection: its two directions, and the sequence number of each end's SYN."""
+
     sides: dict[End, _Side] = field(default_factory=dict)
     syn: dict[End, int] = field(default_factory=dict)
 
@@ -91,7 +93,7 @@ def is_capture(file: Path) -> bool:
 
 
 def count_payload(file: Path) -> Count:
-    """Counts the connections of a capture and their payload in both directions.
+    """Returns the number of connections in a capture and their payload in both directions.
 
     Raises `OtherFormatError` for a file that is no capture, or that ends in the middle of a packet.
     """
@@ -122,7 +124,7 @@ def count_payload(file: Path) -> Count:
 
 
 def _open_plain(file: Path) -> BinaryIO:
-    """Opens a file, decompressed if it is gzipped. The caller closes it."""
+    """Opens a file, decompressed if it is gzipped; the caller closes it."""
     with file.open("rb") as stream:
         is_gzip = stream.read(2) == b"\x1f\x8b"
     return cast("BinaryIO", gzip.open(file)) if is_gzip else file.open("rb")
@@ -192,9 +194,10 @@ def _read_pcapng(data: bytes) -> Iterator[tuple[int, bytes, int]]:
 
 
 def _parse_frame(link: int, data: bytes, length: int) -> tuple[End, End, int, int, int] | str | None:
-    """Returns ends, sequence, flags and payload of TCP; or a reason not to count it; or None for
-    other packets. `length` is that on the wire. Raises `struct.error` or `IndexError` for headers that
-    were cut.
+    """Returns ends, sequence number, flags and payload of a TCP segment; a reason not to count it; or None.
+
+    None stands for other packets. `length` is that on the wire, bytes. Raises `struct.error` or `IndexError`
+    for headers that were cut.
     """
     if link == ETHERNET:
         kind, place = struct.unpack_from(">H", data, 12)[0], 14
@@ -220,7 +223,7 @@ def _parse_frame(link: int, data: bytes, length: int) -> tuple[End, End, int, in
 
 
 def _parse_ipv4(data: bytes, place: int, length: int) -> tuple[End, End, int, int, int] | str | None:
-    """Parses the IPv4 packet at an offset `place`; returns as `_parse_frame` does."""
+    """Returns the segment in the IPv4 packet at offset `place`, a reason or None, as `_parse_frame` does."""
     header = 4 * (data[place] & 15)
     (total,) = struct.unpack_from(">H", data, place + 2)
     (fragment,) = struct.unpack_from(">H", data, place + 6)
@@ -237,7 +240,7 @@ def _parse_ipv4(data: bytes, place: int, length: int) -> tuple[End, End, int, in
 
 
 def _parse_ipv6(data: bytes, place: int, length: int) -> tuple[End, End, int, int, int] | str | None:
-    """Parses the IPv6 packet at an offset `place`; returns as `_parse_frame` does."""
+    """Returns the segment in the IPv6 packet at offset `place`, a reason or None, as `_parse_frame` does."""
     (total,) = struct.unpack_from(">H", data, place + 4)
     following, ends = data[place + 6], (data[place + 8 : place + 24], data[place + 24 : place + 40])
     total = total or length - place - 40
@@ -255,7 +258,10 @@ def _parse_ipv6(data: bytes, place: int, length: int) -> tuple[End, End, int, in
 def _parse_tcp(
     data: bytes, place: int, total: int, ends: tuple[bytes, bytes]
 ) -> tuple[End, End, int, int, int]:
-    """Parses the TCP header at an offset `place`; `total` is the length of header and payload, bytes."""
+    """Returns the segment whose TCP header is at an offset `place`, as `_parse_frame` does.
+
+    `total` is the length of header and payload, bytes.
+    """
     source, target, sequence = struct.unpack_from(">HHI", data, place)
     header, flags = 4 * (data[place + 12] >> 4), data[place + 13]
     return (ends[0], source), (ends[1], target), sequence, flags, max(total - header, 0)

@@ -24,7 +24,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The name of the case in the table."""
+        """Returns the name of the case in the table."""
         return f"{self.place}, {self.down}/{self.up}"
 
     def arguments(self) -> list[str]:
@@ -96,9 +96,7 @@ def list_case_rows(name: str, schemes: Found) -> list[list[str]]:
 
 
 def format_cell(figure: Figure, changes: Mapping[str, Change]) -> str:
-    """Returns a figure's change, bold where it is worse than allowed, a dash where the case lacks
-    the figure.
-    """
+    """Returns a figure's change, bold where it is worse than allowed, a dash where the case lacks it."""
     if figure.name not in changes:
         return "–"
     words = format_change(figure, changes[figure.name])

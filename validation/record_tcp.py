@@ -33,8 +33,8 @@ def drop_point(number: float) -> int | float:
 def main(arguments: Sequence[str]) -> int:
     """Plays the case in ns-2 and writes both files; returns the exit status.
 
-    Replaces a record of the same name. The status is 2 for faulty arguments, 1 if the transfer does not
-    end.
+    Replaces a record of the same name. The status is 0, 2 for faulty arguments, 1 if the transfer does not
+    end. Ends the program if ns-2 fails.
     """
     if len(arguments) < 2 or not all("=" in one for one in arguments[2:]):
         print(__doc__, file=sys.stderr)

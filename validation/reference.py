@@ -73,7 +73,7 @@ NAMES = (
 
 
 def list_captures(folder: Path) -> list[Path]:
-    """Returns the captures below a folder, or the one file itself, recognised by content."""
+    """Returns the captures below a folder, or the one file itself, recognised by content; sorted by path."""
     files = [folder] if folder.is_file() else sorted(path for path in folder.rglob("*") if path.is_file())
     return [path for path in files if _read_magic(path) in MAGICS]
 
@@ -81,7 +81,7 @@ def list_captures(folder: Path) -> list[Path]:
 def _read_magic(path: Path) -> bytes:
     """Returns the first four bytes of a file, decompressed if it is gzipped.
 
-    Empty if it cannot be decompressed.
+    They are empty if it cannot be decompressed.
     """
     with path.open("rb") as plain:
         head = plain.read(4)
@@ -97,9 +97,7 @@ def _read_magic(path: Path) -> bytes:
 def read_ours(path: Path) -> tuple[Counts, TrafficSummary]:
     """Returns our counts and the whole summary; a capture of uploads only is read as such.
 
-    It reads the file twice then.
-
-    Raises `NotComparedError` if it cannot be read.
+    It is read a second time then. Raises `NotComparedError` if it cannot be read.
     """
     try:
         summary = mousehole.inspect(str(path))
@@ -170,10 +168,10 @@ def _is_set(flag: str) -> bool:
 
 
 def _count_covered(spans: list[tuple[int, int]], start: int | None) -> int:
-    """Returns how many bytes the spans cover.
+    """Returns the number of bytes that the spans cover; there must be at least one span.
 
-    Spans are pairs of sequence number and length, in order of arrival. `start` is the first
-    sequence number of the connection, before which nothing counts, or None if it is unknown.
+    Spans are pairs of sequence number and length, in order of arrival. `start` is the first sequence number
+    of the connection, before which nothing counts, or None if it is unknown.
     """
     top = origin = spans[0][0] if start is None else start
     unwrapped = []
@@ -192,7 +190,7 @@ def _count_covered(spans: list[tuple[int, int]], start: int | None) -> int:
 def compare_all(paths: Iterable[Path], folder: Path) -> Iterator[str]:
     """Yields a line for each capture, more where the readers differ, and the totals.
 
-    Captures after `LIMIT_ALL_S` are not compared.
+    Captures after `LIMIT_ALL_S` are not compared. Names are relative to `folder`.
     """
     began, compared, agreed, missed = time.monotonic(), 0, 0, 0
     for path in paths:
@@ -225,9 +223,10 @@ def list_differences(mine: Counts, other: Counts) -> list[str]:
 
 
 def main() -> int:
-    """Prints the comparison; returns 1 only if it could not run where CI asks for it.
+    """Prints the comparison; returns 0 whether the readers agree or not.
 
-    It is 2 for a folder that does not exist or has no capture.
+    The exit status is 1 if tshark is missing where CI asks for it, and 2 for a folder that does not exist or
+    has no capture.
     """
     program = "make validation WHAT=reference ARGS="
     parser = argparse.ArgumentParser(prog=program, description="Compares with tshark.")

@@ -70,7 +70,7 @@ Kind = str
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the cases and prints their tables. Returns 0."""
+    """Runs the cases and prints their tables; returns 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--seeds", type=int, default=10, help="replications (default 10)")
     parser.add_argument("--length", type=float, default=330.0, help="seconds of a recording (default 330)")
@@ -109,10 +109,8 @@ def play_replication(
 ) -> dict[tuple[Kind, str], tuple[float, float]]:
     """Runs one replication of the model and its replays.
 
-    Equal arguments give equal results.
-
-    Returns by kind of run and scheme the mean response time of short transfers, s, and the
-    utilisation.
+    Returns by kind of run and scheme the mean response time of short transfers, s, and the utilisation. Equal
+    arguments give equal results.
     """
     found: dict[tuple[Kind, str], tuple[float, float]] = {}
     base: Scenario = {
@@ -151,11 +149,10 @@ def list_recorded(transfers: TransferColumns) -> Iterator[ConnectionSpec]:
 
 
 def compute_figures(result: _engine.RunResult, from_s: float) -> tuple[float, float]:
-    """Returns the mean response time, s, of short transfers that start from `from_s` on, and the
-    utilisation.
-    NaN without such transfers.
+    """Returns the mean response time, s, of short transfers that start from `from_s` on, and the utilisation.
 
-    A transfer that never ended counts with its age, as in a comparison.
+    The mean is NaN without such transfers. A transfer that never ended counts with its age, as in a
+    comparison.
     """
     transfers = result.transfers()
     ends = np.where(np.isnan(transfers["end_s"]), result.summary()["end_s"], transfers["end_s"])
@@ -164,7 +161,10 @@ def compute_figures(result: _engine.RunResult, from_s: float) -> tuple[float, fl
 
 
 def make_rows(case: Case, found: Mapping[Kind, Seen]) -> Iterator[tuple[str, ...]]:
-    """Yields the baseline's utilisation, then each scheme's change in the model and in both replays."""
+    """Yields the baseline's utilisation, then each scheme's change in the model and in both replays.
+
+    Each is a row of the table of `main`.
+    """
     use = {kind: f"{np.mean(seen.utilisation):.1%} of the link used" for kind, seen in found.items()}
     name = f"{case.name}: {case.what}"
     yield (name, f"`{BASELINE}`", use["truth"], use["open"], "", use["closed"], "")

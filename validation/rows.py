@@ -91,7 +91,7 @@ class Test:
 
     @property
     def module(self) -> str:
-        """The module of the integration tests that contains the test."""
+        """Returns the module of the integration tests that contains the test."""
         return self.name.partition("::")[0]
 
 
@@ -116,8 +116,9 @@ def parse_tests(output: str) -> list[Test]:
 
 
 def filter_tests(all_tests: Iterable[Test], module: str, pattern: str = "") -> list[Test]:
-    """Returns the tests of a module, or of a package and module (`policy/golden`), whose names
-    match a regex.
+    """Returns the tests of a module whose names match a regular expression.
+
+    `module` may begin with a part of the package's name and a slash, such as `policy/golden`.
     """
     package, _, module = module.rpartition("/")
     return [
@@ -128,7 +129,7 @@ def filter_tests(all_tests: Iterable[Test], module: str, pattern: str = "") -> l
 
 
 def tally_tests(claim: str, compared: str, chosen: Sequence[Test], command: str) -> Row:
-    """Returns a row for a group of tests; it names those that failed."""
+    """Returns a row for a group of tests; it names those that failed, or has what all printed."""
     if not chosen:
         return Row(claim, compared, "no test", command, NOT_COMPARED)
     failed = [f"`{test.name}`" for test in chosen if not test.passed]
@@ -141,11 +142,10 @@ def tally_tests(claim: str, compared: str, chosen: Sequence[Test], command: str)
 
 
 def make_dialogue_rows(all_tests: Sequence[Test], folder: Path) -> list[Row]:
-    """Returns a row for each RFC of the dialogue tests whose comments name it; a test may count for
-    several.
-    An RFC without a test has a row too.
+    """Returns a row for each RFC with the dialogue tests whose comments name it.
 
-    `folder` holds the sources of the tests.
+    A test may count for several. An RFC without a test has a row too. `folder` holds the sources of the
+    tests.
     """
     by_rfc: dict[str, list[Test]] = defaultdict(list)
     outcome = {test.name: test for test in all_tests if test.module.startswith("tcp_")}
@@ -169,11 +169,9 @@ def make_dialogue_rows(all_tests: Sequence[Test], folder: Path) -> list[Row]:
 
 
 def compare_tcp_goldens(program: Path) -> Row:
-    """Plays every golden trace.
+    """Plays every golden trace; returns a row with those that differ and the largest difference in time.
 
-    Ends the program if the simulator fails. `program` is the binary of mousehole-trace.
-
-    Returns a row with the traces that differ and the largest difference in time.
+    `program` is the binary of mousehole-trace. Ends the program if it fails.
     """
     goldens = oracle.read_records(TCP_GOLDENS)
     scenarios = [oracle.make_scenario(case, played.phase_s) for case, played in goldens]
@@ -245,7 +243,7 @@ def make_flow_rows(output: str, reason: str) -> list[Row]:
 def make_overload_rows(output: str, reason: str) -> list[Row]:
     """Returns a row for each kind of queue in the overload table, and one for its rows without a scheme.
 
-    Reads the recorded table.
+    `output` is CSV. Reads the recorded table.
     """
     command = "mousehole-overload 10"
     lines = list(csv.DictReader(io.StringIO(output)))
@@ -273,10 +271,10 @@ def make_overload_rows(output: str, reason: str) -> list[Row]:
 def make_overload_row(
     queue: str, tested: Sequence[Setting], policy: Sequence[Mapping[str, str]], tests: int, command: str
 ) -> Row:
-    """Returns the row of one kind of queue, judged by ns-2's own rule, with the distance of the
-    policy's rule.
+    """Returns the row of one kind of queue, judged by ns-2's own rule.
 
-    `tests` is the number of values that were tested in the whole table.
+    It also has the distance of the policy's rule. `tested` is not empty. `tests` is the number of values that
+    were tested in the whole table.
     """
     same = sum(one.is_same for one in tested)
     smallest = min(p for one in tested for p in one.p_values)
@@ -312,7 +310,7 @@ def run_overload_tests(lines: Sequence[Mapping[str, str]]) -> list[Setting]:
 def describe_distance(rows: Sequence[Mapping[str, str]]) -> str:
     """Returns the greatest distances from ns-2's drop shares and mean queues, as text.
 
-    There is at least one row.
+    There must be at least one row; raises `ValueError` otherwise.
     """
     shares = [abs(float(row[key]) - float(row[f"ns2_{key}"])) for row in rows for key in ("out", "in")]
     lengths = [abs(float(row["queue_packets"]) / float(row["ns2_queue_packets"]) - 1) for row in rows]
@@ -322,9 +320,9 @@ def describe_distance(rows: Sequence[Mapping[str, str]]) -> str:
 def compute_p_values(row: Mapping[str, str]) -> list[float]:
     """Returns the p-values of the hypothesis that ns-2's run is one more run of ours.
 
-    They are those of the shares dropped and of the mean queue. Evenly spaced arrivals have hardly
-    any spread, so a standard deviation counts as at least 1e-5 of the packets, two or three of such
-    a run, and 0.05 % of the queue. A quantity that is 0 in both, such as IN packets, is not tested.
+    They are those of the shares dropped and of the mean queue. Evenly spaced arrivals have hardly any spread,
+    so a standard deviation counts as at least 1e-5 of the packets, two or three of such a run, and 0.05 % of
+    the queue. A quantity that is 0 in both, such as IN packets, is not tested.
     """
     seeds = int(row["seeds"])
     wanted = (
@@ -345,17 +343,18 @@ def compare_one_run(
 ) -> float:
     """Returns the two-sided p-value of Student's t test that `other` is a single run of the same kind.
 
-    The mean and the sample standard deviation are those of `runs` runs; with n of them (other -
-    mean) / (deviation * sqrt(1 + 1/n)) has n - 1 degrees of freedom.
+    The mean and the sample standard deviation are those of `runs` runs; with n of them (other - mean) /
+    (deviation * sqrt(1 + 1/n)) has n - 1 degrees of freedom. There must be two runs at least.
     """
     error = max(deviation, least_deviation) * math.sqrt(1 + 1 / runs)
     return find_p_value(other - mean, error, runs - 1)
 
 
 def hold_after_holm(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:
-    """Returns for each hypothesis whether Holm's procedure keeps it; any error has at most
-    probability `level`. S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
-    Journal of Statistics 6 (1979).
+    """Returns for each hypothesis whether Holm's procedure retains it.
+
+    Any false rejection has at most probability `level`. S. Holm, "A simple sequentially rejective multiple
+    test procedure", Scandinavian Journal of Statistics 6 (1979).
     """
     return [adjusted > level for adjusted in holm(p_values)]
 
@@ -390,7 +389,7 @@ def format_estimate(value: Mapping[str, float] | None) -> str:
 def make_claim_rows(output: str, reason: str) -> dict[str, list[Row]]:
     """Returns the rows of each paper's claims, by the paper's name, from the output of `python -m papers`.
 
-    Without any it is one row with `reason`.
+    Without any it is one row with `reason`, under the name `papers`.
     """
     found: dict[str, list[Row]] = {}
     for one in parse_json_lines(output):
@@ -401,8 +400,9 @@ def make_claim_rows(output: str, reason: str) -> dict[str, list[Row]]:
 
 
 def _make_claim_row(claim: Json) -> Row:
-    """Returns the row of one claim: its judgements, the parameters fitted to it, and the cause of a
-    difference.
+    """Returns the row of one claim.
+
+    It has the judgements, the parameters fitted to the claim, and the cause of a difference.
     """
     lines = [
         f"{line['label'] + ': ' if line['label'] else ''}"
@@ -427,7 +427,7 @@ def _format_published(line: Json) -> str:
 def make_kernel_rows(output: str, reason: str) -> list[Row]:
     """Returns two rows for each policy: its differences in the kernel, and the changed parameters noticed.
 
-    Without output it is one row, which says why.
+    Without output it is one row with `reason`.
     """
     command = "sudo make bpf-parity"
     rows = []

@@ -41,17 +41,20 @@ class SeededWords:
 
     @property
     def changed(self) -> list[tuple[str, Sequence[Word | None]]]:
-        """The cells whose verdict is not the same under all seeds, each with its verdicts."""
+        """Returns the cells whose verdict is not the same under all seeds, each with its verdicts."""
         return [(name, words) for name, words in self.cells if len(set(words)) > 1]
 
     @property
     def opposite(self) -> int:
-        """The number of cells that agree under one seed and differ under another."""
+        """Returns the number of cells that agree under one seed and differ under another."""
         return sum(Word.DIFFERS in words and any(one in GOOD for one in words) for _, words in self.cells)
 
     @property
     def share(self) -> float:
-        """The share of cells whose verdict changes between two seeds, averaged over all pairs of seeds."""
+        """Returns the share of cells whose verdict changes between two seeds, the mean over all pairs.
+
+        Raises `ZeroDivisionError` without cells or with fewer than two seeds.
+        """
         pairs = [pair for _, words in self.cells for pair in combinations(words, 2)]
         return sum(one is not other for one, other in pairs) / len(pairs)
 
@@ -59,7 +62,8 @@ class SeededWords:
 def judge_under_seeds(name: str, seeds: Sequence[int], settle: int | None, jobs: int | None) -> SeededWords:
     """Judges a paper under each seed; runs that the cache holds are not repeated.
 
-    Raises `ValueError` if seeds give different cells.
+    `settle` is the most replications until verdicts are settled; None adds none. `jobs` is the number of
+    threads, None for all cores. Raises `ValueError` if seeds give different numbers of cells.
     """
     found = [
         list_statements(
@@ -74,7 +78,7 @@ def judge_under_seeds(name: str, seeds: Sequence[int], settle: int | None, jobs:
 
 
 def list_cells(parts: Sequence[ClaimPart]) -> list[tuple[str, Word | None]]:
-    """Returns the name and the verdict of each cell of some statements."""
+    """Returns the name and the verdict of each cell of some statements; None stands for no verdict."""
     return [
         (" ".join(filter(None, (part.id, part.part, line.label))), line.word)
         for part in parts
@@ -83,7 +87,7 @@ def list_cells(parts: Sequence[ClaimPart]) -> list[tuple[str, Word | None]]:
 
 
 def write_section(found: Sequence[SeededWords], seeds: Sequence[int]) -> str:
-    """Returns the Markdown of the generated section."""
+    """Returns the Markdown of the generated section: the counts, and the cells whose verdict changes."""
     counts = [
         [
             one.paper, "–" if one.settle is None else str(one.settle), str(len(one.cells)),

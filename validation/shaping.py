@@ -25,10 +25,8 @@ def measure_user_rates(
 ) -> list[float]:
     """Returns the rate of a bulk connection from each of the users' addresses, bit/s of IP length.
 
-    It lasts `seconds` and a second more.
-
-    The connections run at the same time; `near` and `far` enter the namespaces of senders and
-    receiver. Bytes that arrive within the first second are not counted.
+    The connections go to `address` at the same time; `near` and `far` enter the namespaces of senders and
+    receiver. Takes `seconds` and a second more: bytes that arrive within the first second are not counted.
     """
     with contextlib.ExitStack() as open_sockets, selectors.DefaultSelector() as ready:
         with far():

@@ -47,7 +47,7 @@ RUNS, WARMUP_S, DURATION_S = 4, 100.0, 200.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the replays and prints their table. Returns 0."""
+    """Runs the replays and prints their table; returns 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--told", action="store_true", help="only count what is taken for several users")
     parser.add_argument("--length", type=int, default=coverage.LENGTHS_S[-1], help="seconds of a recording")
@@ -101,9 +101,7 @@ def detects_sharing(model: str, addresses: int, length_s: int, number: int) -> b
 def record_run(length_s: int, addresses: int, number: int) -> _engine.Traffic:
     """Records one run as a capture shows it, with all users behind `addresses` addresses.
 
-    Equal arguments record the same run.
-
-    Returns the traffic.
+    Returns the traffic. Equal arguments record the same run.
     """
     shown = coverage.record_capture(
         MODEL, length_s, number, True, {"clients": addresses, "servers": addresses}
@@ -112,9 +110,7 @@ def record_run(length_s: int, addresses: int, number: int) -> _engine.Traffic:
 
 
 def play_recording(loop: str, is_resampled: bool, recorded: _engine.Traffic) -> dict[str, float]:
-    """Returns the mean response time of short transfers, s, under each scheme, over the runs of a
-    recording.
-    """
+    """Returns the mean response time of short transfers, s, under each scheme, over a recording's runs."""
     traffic: TrafficSection = {
         "files": [IN_MEMORY], "replay": loop, "load": coverage.LOAD, "resample": is_resampled,
     }  # fmt: skip

@@ -73,14 +73,14 @@ def list_sizes(connections: Connections) -> np.ndarray:
 def compute_share_above(connections: Connections, least: float) -> float:
     """Returns the share of the bytes that connections of more than `least` bytes carry.
 
-    NaN without connections.
+    It is NaN without connections.
     """
     found = list_sizes(connections)
     return float(found[found > least].sum() / found.sum())
 
 
 def concatenate(captures: Sequence[Connections], length_s: float) -> Connections:
-    """Joins the captures in time, with a gap after each."""
+    """Returns the connections of all captures, one capture after another with a gap after each."""
     return [
         {**one, "start_s": float(str(one["start_s"])) + (length_s + GAP_S) * number}
         for number, connections in enumerate(captures)
@@ -89,8 +89,9 @@ def concatenate(captures: Sequence[Connections], length_s: float) -> Connections
 
 
 def measure_change(connections: Connections, jobs: int | None) -> float:
-    """Returns the relative change of the mean response time of short transfers under SFD against
-    drop-tail. Runs the comparison.
+    """Returns the relative change of the mean response time of short transfers under SFD against drop-tail.
+
+    Runs the comparison.
     """
     found = mousehole.compare(
         connections, rate=coverage.RATE, rtt=coverage.RTT, load=coverage.LOAD, jobs=jobs,

@@ -37,20 +37,23 @@ class Row:
 
     @property
     def left_out(self) -> float:
-        """The share of the bytes on the wire that our reader left out."""
+        """Returns the share of the bytes on the wire that our reader left out; 0 if there are none."""
         used, whole = self.on_wire
         return 1 - used / whole if whole else 0.0
 
     @property
     def verdict(self) -> str:
-        """Whether both counts are the same; a file that either reader refuses is not compared."""
+        """Returns whether both counts are the same: `SAME`, `DIFFERS`, or `EXPLAINED`.
+
+        A file that either reader refuses, or that has a reason, is `EXPLAINED`, that is, not compared.
+        """
         if self.ours is None or self.others is None or self.reason:
             return EXPLAINED
         return SAME if self.ours == self.others else DIFFERS
 
 
 def read_row(file: Path) -> Row:
-    """Counts a file with both readers. A capture of uploads only is read as such."""
+    """Returns the counts of a file by both readers; a capture of uploads only is read as such."""
     reason, others = "", None
     try:
         counted = payload.count_payload(file)
@@ -82,6 +85,7 @@ def write_table(rows: list[Row]) -> str:
     """Returns the rows as a Markdown table, those that differ first."""
 
     def shown(counts: tuple[int, int] | None) -> list[str]:
+        """Returns the two cells of a reader's counts, empty for None."""
         return ["", ""] if counts is None else [f"{number:,}" for number in counts]
 
     ordered = sorted(rows, key=lambda row: [DIFFERS, EXPLAINED, SAME].index(row.verdict))
@@ -105,9 +109,9 @@ def write_table(rows: list[Row]) -> str:
 
 
 def main() -> None:
-    """Prints the table of a folder; exits with 1 if a file differs or there is none.
+    """Prints the table of a folder and ends the program.
 
-    Its status is 0 else.
+    The exit status is 1 if a file differs or there is none, else 0.
     """
     parser = argparse.ArgumentParser(prog="make validation WHAT=strangers", description=__doc__)
     parser.add_argument("folder", type=Path)

@@ -33,7 +33,7 @@ PARTS = 10
 
 
 def main() -> int:
-    """Runs the sweeps; returns 1 if they differ. Works in a temporary folder."""
+    """Runs the sweeps in a temporary folder; returns 1 if they differ, else 0."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", type=int, default=2000)
     parser.add_argument("--kills", type=int, default=10)
@@ -46,10 +46,9 @@ def main() -> int:
 
 
 def _compare_files(folder: Path, cells: int, kills: int) -> int:
-    """Runs a sweep whole, and another one with kills, in `folder`.
+    """Runs a sweep whole, and another one with kills, in `folder`; returns 1 if their files differ.
 
-    Returns 1 if their files differ. It returns 1 too if a sweep fails to end or was killed less often than
-    asked for.
+    Returns 1 too if a sweep fails to end or was killed less often than asked for.
     """
     source = folder / "large.toml"
     source.write_text(SWEEP.format(steps=max(2, cells // 100)))
@@ -74,15 +73,15 @@ def _compare_files(folder: Path, cells: int, kills: int) -> int:
 
 
 def _start_sweep(source: Path, folder: Path) -> "subprocess.Popen[bytes]":
-    """Starts the sweep that `source` describes, with its results in `folder`. The caller waits for it."""
+    """Starts the sweep that `source` describes, with its results in `folder`; the caller waits for it."""
     command = [sys.executable, "-m", "mousehole", "sweep", str(source), "--out", str(folder)]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def _run_watched(source: Path, folder: Path) -> list[int]:
-    """Runs a sweep to its end.
+    """Runs a sweep to its end and returns its resident memory, MB, ten times a second, once it has rows.
 
-    Returns its resident memory, MB, ten times a second, once it has rows. Ends the program if it fails.
+    Ends the program if it fails.
     """
     process, found = _start_sweep(source, folder), list[int]()
     while process.poll() is None:
@@ -99,7 +98,7 @@ def _run_watched(source: Path, folder: Path) -> list[int]:
 
 
 def _kill_at(source: Path, folder: Path, at: int) -> bool:
-    """Kills a sweep with SIGKILL once it has `at` rows. Returns whether it was still running."""
+    """Kills a sweep with SIGKILL once it has `at` rows; returns whether it was still running."""
     process = _start_sweep(source, folder)
     while process.poll() is None and _count_rows(folder) + _count_lines(folder) < at:
         time.sleep(0.02)

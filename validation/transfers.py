@@ -72,22 +72,25 @@ class Cell:
 
     @property
     def sizes(self) -> list[int]:
-        """The sizes of all answers, bytes."""
+        """Returns the sizes of all answers, bytes."""
         return [self.size, *self.following]
 
     @property
     def transfers(self) -> int:
-        """The number of transfers in the kernel."""
+        """Returns the number of transfers in the kernel."""
         return self.count or (TRANSFERS if self.loss else TRANSFERS_WITHOUT_LOSS)[self.size]
 
     @property
     def path(self) -> NetworkPath:
-        """The path in the form of the lab's network."""
+        """Returns the path in the form of the lab's network."""
         return NetworkPath(RATE_BPS, self.buffer_packets, self.rtt_s, self.loss)
 
     @property
     def rate_bps(self) -> float:
-        """About the rate that a transfer reaches: the link's, or what losses allow (Mathis et al. 1997)."""
+        """Returns roughly the rate that a transfer reaches: the link's, or that which losses allow.
+
+        The latter is by Mathis et al. 1997. With following answers it is the link's.
+        """
         if self.following:
             return RATE_BPS  # few at once, so that the next request is never late
         short = 8 * self.size / (2 * self.rtt_s)
@@ -95,6 +98,7 @@ class Cell:
         return min(RATE_BPS, short, with_loss)
 
     def __str__(self) -> str:
+        """Returns size, loss and round-trip time as text."""
         return f"{format_size(self.size)}, {self.loss:.0%} loss, {self.rtt_s * 1e3:.0f} ms"
 
 
@@ -129,14 +133,12 @@ class Compared:
 
     @property
     def difference(self) -> float:
-        """The simulator's figure over the kernel's, less one."""
+        """Returns the simulator's figure over the kernel's, less one."""
         return self.simulated_s / self.linux_s - 1
 
     @property
     def verdict(self) -> str:
-        """Whether the figure agrees within the bound, differs with the whole interval beyond it, or
-        is undecided.
-        """
+        """Returns `AGREES` within the bound, `DIFFERS` with the whole interval beyond it, or `UNDECIDED`."""
         if abs(self.difference) <= BOUND:
             return AGREES
         return DIFFERS if self.low > BOUND or self.high < -BOUND else UNDECIDED
@@ -145,10 +147,11 @@ class Compared:
     def pair(linux: Times, simulated: Times, share: float | None) -> Compared:
         """Compares the means, or the quantiles at `share`, with a bootstrap interval of their ratio.
 
-        The seed is fixed, so that equal times give equal intervals.
+        `share` of None stands for the means. The seed is fixed, so that equal times give equal intervals.
         """
 
         def figure(values: Times, axis: int = -1) -> Any:
+            """Returns the mean or the quantile of values along an axis."""
             return np.mean(values, axis) if share is None else np.quantile(values, share, axis)
 
         rng = np.random.default_rng(1)
@@ -183,12 +186,12 @@ class Overflow:
 
     @property
     def difference(self) -> float:
-        """The simulator's time over the kernel's median, less one."""
+        """Returns the simulator's time over the kernel's median, less one."""
         return self.simulated_s / median(self.linux_s) - 1
 
     @property
     def agrees(self) -> bool:
-        """Whether the simulator is within the bound of the kernel's median."""
+        """Returns whether the simulator is within the bound of the kernel's median."""
         return abs(self.difference) <= BOUND
 
 
@@ -206,11 +209,10 @@ class Part:
 def measure_linux(
     cells: Sequence[Cell], congestion: str, limit_s: float
 ) -> tuple[dict[Cell, list[float | None]], dict[str, Any]]:
-    """Plays the cells in the kernel.
+    """Plays the cells in the kernel and returns their times, s, and the report.
 
-    Needs the rights of root; ends the program as `witness.run_module` does.
-
-    Returns their times, s, None for a transfer that did not end, and the report.
+    A transfer that did not end has None. Needs the rights of root; ends the program as `witness.run_module`
+    does.
     """
     numbered = [
         (number, cell)
@@ -265,8 +267,9 @@ def make_scenario(cell: Cell, profile: str, transfers: int, seed: int) -> dict[s
 
 
 def simulate(cell: Cell, profile: str) -> Times:
-    """Returns the simulator's times, s; there are `SIMULATED` times as many transfers if losses are
-    random. A transfer that did not end is NaN.
+    """Returns the simulator's times, s; NaN for a transfer that did not end.
+
+    If losses are random, there are `SIMULATED` times as many transfers as in the kernel, else one.
     """
     from mousehole import _engine
 
@@ -276,7 +279,7 @@ def simulate(cell: Cell, profile: str) -> Times:
 
 
 def compare(times: dict[Cell, list[float | None]], profile: str) -> list[Row]:
-    """Returns a row for each cell of which at least two transfers ended. Simulates each of them."""
+    """Returns a row for each cell of which at least two transfers ended; simulates each of them."""
     rows = []
     for cell, measured in times.items():
         linux = np.array([one for one in measured if one is not None])
@@ -289,7 +292,10 @@ def compare(times: dict[Cell, list[float | None]], profile: str) -> list[Row]:
 
 
 def measure_overflows(cells: Sequence[Cell] = tuple(OVERFLOWS), limit_s: float = LIMIT_S) -> list[Overflow]:
-    """Plays transfers through small buffers on both sides. Returns those with losses on either side."""
+    """Plays transfers through small buffers on both sides, and returns those with losses on either side.
+
+    Ends the program as `witness.run_module` does.
+    """
     from mousehole import _engine
 
     times, report = measure_linux(cells, "cubic", limit_s)
@@ -306,9 +312,9 @@ def measure_overflows(cells: Sequence[Cell] = tuple(OVERFLOWS), limit_s: float =
 
 
 def measure_following(cells: Sequence[Cell] = tuple(FOLLOWED), limit_s: float = LIMIT_S) -> list[Overflow]:
-    """Plays several answers on connections that lose packets.
+    """Plays several answers on connections that lose packets, and returns the times of those after the first.
 
-    Returns the times of those after the first. Cases without a loss on either side are left out.
+    Cases without a loss on either side are left out. Ends the program as `witness.run_module` does.
     """
     from mousehole import _engine
 
@@ -330,7 +336,7 @@ def measure_following(cells: Sequence[Cell] = tuple(FOLLOWED), limit_s: float = 
 def count_single_acks(
     cells: Sequence[Cell] = tuple(ACKNOWLEDGED), limit_s: float = LIMIT_S
 ) -> dict[Cell, list[int]]:
-    """Returns how many segments the kernel acknowledges one by one at the start of each transfer.
+    """Returns the numbers of segments that the kernel acknowledges one by one at the start of each transfer.
 
     Plays them in the kernel.
     """
@@ -380,7 +386,7 @@ def write_conclusion(rows: Iterable[Row]) -> str:
 
 
 def measure(cells: Sequence[Cell], congestion: str, profile: str, limit_s: float = LIMIT_S) -> Part:
-    """Measures one part: the kernel with this congestion control against a profile of the simulator.
+    """Returns one part: the kernel with this congestion control against a profile of the simulator.
 
     Ends the program as `witness.run_module` does.
     """
@@ -398,7 +404,10 @@ def write_markdown(part: Part) -> str:
 
 
 def write_overflows(found: Sequence[Overflow]) -> str:
-    """Returns how many overflows agree, and a table of the others, in Markdown. `found` is not empty."""
+    """Returns the number of overflows that agree, and a table of the others, in Markdown.
+
+    `found` must not be empty.
+    """
     agree = sum(one.agrees for one in found)
     apart = [abs(one.difference) for one in found]
     rtts = ", ".join(f"{1e3 * rtt_s:.0f}" for rtt_s in OVERFLOW_RTTS_S)
@@ -414,9 +423,9 @@ def write_overflows(found: Sequence[Overflow]) -> str:
 
 
 def write_following(found: Sequence[Overflow]) -> str:
-    """Returns how many of the following answers agree, and a table of the others, in Markdown.
+    """Returns the number of following answers that agree, and a table of the others, in Markdown.
 
-    `found` is not empty.
+    `found` must not be empty.
     """
     agree = sum(one.agrees for one in found)
     sizes = ", ".join(format_size(size) for size in FOLLOWING)
@@ -462,8 +471,8 @@ def too_many_differ(found: Sequence[Overflow]) -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures all parts and writes the document; returns 1 if CUBIC differs where it is not known to.
 
-    It returns 1 too if too many overflows differ. Where it cannot run it returns 0, but 1 if CI is set.
-    With a choice of parts the document stays as it is.
+    Returns 1 too if too many overflows differ. Where it cannot run it returns 0, but 1 if CI is set. With a
+    choice of parts the document stays as it is.
     """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -62,10 +62,11 @@ class Estimate:
 
     @staticmethod
     def from_runs(values: Sequence[float]) -> Estimate:
-        """Returns the estimate from at least two runs."""
+        """Returns the estimate from at least two runs; raises `StatisticsError` for fewer."""
         return Estimate(fmean(values), Design().half_width(stdev(values), len(values)))
 
     def __str__(self) -> str:
+        """Returns the mean and the half-width as text."""
         return f"{self.mean:.2f} ± {self.half_width:.2f}"
 
 
@@ -82,14 +83,14 @@ class Row:
 
     @property
     def difference(self) -> float | None:
-        """The simulator's mean over Linux's, less one; None where there is nothing to compare."""
+        """Returns the simulator's mean over Linux's, less one; None where there is nothing to compare."""
         if self.simulated is None or self.linux.mean == 0:
             return None
         return self.simulated.mean / self.linux.mean - 1
 
     @property
     def verdict(self) -> str:
-        """The word for the outcome."""
+        """Returns the outcome as text: `AGREES`, `DIFFERS`, `KNOWN_DIFFERENCE`, or why nothing is judged."""
         if self.simulated is None:
             return "not in the simulator"
         if not self.held or self.difference is None:
@@ -100,9 +101,9 @@ class Row:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures all cases and prints the table; returns the exit code.
+    """Measures all cases and prints the table; returns the exit code of `choose_exit_code`.
 
-    Where it cannot run that is 0, but 1 if CI is set. With --json or --congestion the document stays as it
+    Where it cannot run it returns 0, but 1 if CI is set. With --json or --congestion the document stays as it
     is.
     """
     options = parse_arguments(arguments)
@@ -146,7 +147,7 @@ def describe_commit() -> str:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line. Ends the program, with status 2, for an option that is not allowed."""
+    """Returns the options of the command line; ends the program, with status 2, if one is not allowed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -184,7 +185,7 @@ def stop(number: int, _: FrameType | None) -> None:
 def measure_linux(case: Case, reps: int, jobs: int) -> list[Measured]:
     """Runs one case `reps` times, `jobs` at a time, each in its own process and namespaces.
 
-    Ends the program if a run fails.
+    Returns the results. Ends the program if a run fails.
     """
     results: list[Measured] = []
     while len(results) < reps:
@@ -196,11 +197,10 @@ def measure_linux(case: Case, reps: int, jobs: int) -> list[Measured]:
 
 
 def run_module(module: str, task: Path, seconds: float, what: str) -> Any:
-    """Runs a module of `validation.lab` on a file, in a process that dies with this one. Returns its JSON.
+    """Runs a module of `validation.lab` on a file and returns the JSON that it prints.
 
-    Raises `TimeoutExpired` after `seconds`.
-
-    If it fails, the program ends with `what` and the end of the process's errors.
+    Its process dies with this one. If it fails, the program ends with `what` and the end of the process's
+    errors. Raises `TimeoutExpired` after `seconds`.
     """
     process = subprocess.Popen(
         [sys.executable, "-m", f"validation.lab.{module}", str(task)],
@@ -222,9 +222,9 @@ def run_module(module: str, task: Path, seconds: float, what: str) -> Any:
 
 @contextlib.contextmanager
 def start_linux_run(case: Case) -> Iterator[Callable[[], Measured]]:
-    """Starts a run. Yields a function that waits for its result.
+    """Starts a run for the block, and yields a function that waits for its result.
 
-    The run never outlives the context. The function ends the program if the run fails, and raises
+    The run never outlives the block. The function ends the program if the run fails, and raises
     `TimeoutExpired` if it takes too long.
     """
     process = subprocess.Popen(
@@ -237,6 +237,7 @@ def start_linux_run(case: Case) -> Iterator[Callable[[], Measured]]:
     )
 
     def finish() -> Measured:
+        """Waits for the run and returns its result; ends the program if it failed."""
         out, errors = process.communicate(timeout=case.seconds + 2 * SPARE_S)
         if process.returncode:
             raise SystemExit(f"witness: a run ended with {process.returncode}: {errors.strip()[-500:]}")
@@ -265,7 +266,7 @@ def choose_tcp(case: Case) -> dict[str, Any] | None:
 
 
 def make_scenario(case: Case, tcp: dict[str, Any], replication: int) -> dict[str, Any]:
-    """Returns the case as a scenario.
+    """Returns the case as a scenario; `tcp` are its TCP settings.
 
     Its buffer has one packet less, since TBF's limit counts the packet in transmission.
     """
@@ -317,8 +318,8 @@ QUANTITIES: list[tuple[str, Callable[[Measured], float], bool]] = [
 def compare(case: Case, measured: list[Measured], tcp: dict[str, Any] | None = None) -> list[Row]:
     """Returns the rows of one case, with as many simulated runs as measured ones.
 
-    Ends the program if frames are larger than a full one, as with segmentation offload. Without `tcp`, the
-    nearest settings are chosen.
+    Without `tcp`, the nearest settings are chosen. Ends the program if frames are larger than a full one, as
+    with segmentation offload.
     """
     oversized = [run.frame_bytes for run in measured if run.frame_bytes > FULL_FRAME]
     if oversized:
@@ -370,7 +371,7 @@ def write_label(case: Case) -> str:
 
 
 def write_lateness(delays: Sequence[dict[str, float]]) -> str:
-    """Returns how late the acknowledgements were in the worst run, as text. There is at least one run."""
+    """Returns how late the acknowledgements were in the worst run, as text; `delays` must not be empty."""
     worst = {name: max(delay[name] for delay in delays) for name in delays[0]}
     return (
         f"delay line, worst run: {worst['late_p50_us']:.0f} µs late in the median, "
@@ -380,7 +381,10 @@ def write_lateness(delays: Sequence[dict[str, float]]) -> str:
 
 
 def choose_exit_code(rows: Sequence[Row]) -> int:
-    """Returns 0 if something agrees and nothing differs that is not documented."""
+    """Returns 0 if something agrees and nothing differs that is not documented, else 1.
+
+    Figures that are shown only do not count.
+    """
     verdicts = [row.verdict for row in rows if row.held]
     return int(DIFFERS in verdicts or AGREES not in verdicts)
 

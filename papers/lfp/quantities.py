@@ -13,11 +13,9 @@ CAPACITY_MBPS = 2.0
 
 
 def average_latency(run: Measured, least: int, most: int) -> float:
-    """Returns the mean latency, s, of flows of `least` to `most` packets.
+    """Returns the mean latency, s, of flows of `least` to `most` packets; each class weighs by its flows.
 
-    Each class weighs by its flows; NaN if there are none.
-
-    A measured class must begin with `least` and another one end with `most`.
+    NaN if there are none. A measured class must begin with `least` and another one end with `most`.
     """
     first = run["from_packets"]
     wanted = (first >= least) & (first <= most) & (run["count"] > 0)
@@ -31,7 +29,7 @@ def excess_of_worst(run: Measured, one: Measured, other: Measured, least: int, m
 
 
 def utilisation_error() -> float:
-    """Returns the greatest |U - goodput / capacity| in Table 1 as published. Reads published.toml."""
+    """Returns the greatest |U - goodput / capacity| in Table 1 as published; reads published.toml."""
     return float(max(abs(row["utilisation"] - row["goodput"] / CAPACITY_MBPS) for row in published_rows()))
 
 
@@ -42,6 +40,7 @@ def overhead_error() -> float:
     """
 
     def outside(row: Json) -> float:
+        """Returns the distance of a row's overhead from its range; 0 inside."""
         sent, useful = row["throughput"], row["goodput"]
         most = (sent - useful + 2 * ROUNDING) / (sent + ROUNDING)
         least = (sent - useful - 2 * ROUNDING) / (sent - ROUNDING)
@@ -51,6 +50,6 @@ def overhead_error() -> float:
 
 
 def published_rows() -> list[Json]:
-    """Returns the nine rows of Table 1 as published."""
+    """Returns the rows of Table 1 as published, from published.toml."""
     table = read_toml(Path(__file__).parent / "published.toml")["table_1"]
     return [row for level in table.values() for row in level.values() if isinstance(row, dict)]

@@ -44,10 +44,8 @@ def over_model(
 ) -> float:
     """Returns the ratio of the simulated mean time to the model's.
 
-    With `measured_wait` the run needs a trace.
-
-    `path` replaces parameters of the model's path. With `measured_wait`, its timeouts last as long
-    as the simulated ones.
+    `path` replaces parameters of the model's path. With `measured_wait`, for which the run needs a trace, its
+    timeouts last as long as the simulated ones.
     """
     loss, changed = float(p), replace(tcp_model.FIGURE_2, **(path or {}))
     if measured_wait:
@@ -67,7 +65,7 @@ def peak_share(run: Measured) -> float:
 def over_fair(run: Measured) -> float:
     """Returns the ratio of the short flows' rate to their fair share, with equal rates for all flows.
 
-    NaN if there is no such window.
+    Only windows with flows of both classes count; NaN if there are none.
     """
     both = _both(run)
     short, long = run["short_share"][both], run["long_share"][both]
@@ -76,15 +74,16 @@ def over_fair(run: Measured) -> float:
 
 
 def _both(run: Measured) -> NDArray[np.bool_]:
-    """Returns the windows in which flows of both classes are active."""
+    """Returns a mask of the windows in which flows of both classes are active."""
     both: NDArray[np.bool_] = (run["short_active"] > 0) & (run["long_active"] > 0)
     return both
 
 
 def share_by_phase(run: Measured, name: str) -> Floats:
-    """Returns a class's share of the link by the time since the short files' last start, averaged
-    over periods. There is one value for each window of a period; a last period that is cut short is left
-    out.
+    """Returns a class's share of the link by the time since the short files' last start.
+
+    It is averaged over periods, with one value for each window of a period; a last period that is cut short
+    is left out.
     """
     values, each = run[name], round(PERIOD_S / WINDOW_S)
     means: Floats = values[: values.size // each * each].reshape(-1, each).mean(axis=0)
@@ -92,7 +91,7 @@ def share_by_phase(run: Measured, name: str) -> Floats:
 
 
 def share_quantiles(run: Measured, name: str) -> Floats:
-    """Returns the percentiles of a class's share over the windows of half a second."""
+    """Returns the percentiles, from 0 to 100, of a class's share over the windows of half a second."""
     return np.quantile(run[name], np.linspace(0, 1, 101))
 
 
@@ -100,11 +99,10 @@ def share_quantiles(run: Measured, name: str) -> Floats:
 
 
 def reduction(run: Measured, baseline: Measured, low: float, high: float) -> float:
-    """Returns the relative reduction of the mean response time against the baseline, averaged over
-    octaves.
-    Octaves without a time in either run are left out.
+    """Returns the relative reduction of the mean response time against the baseline, averaged over octaves.
 
-    The octaves lie between sizes of `low` and `high` packets.
+    The octaves lie between sizes of `low` and `high` packets; those without a time in either run are left
+    out.
     """
     octaves = (run["packets"] >= low) & (2 * run["packets"] <= high)
     return float(np.nanmean(1 - run["response_s"][octaves] / baseline["response_s"][octaves]))
@@ -113,7 +111,7 @@ def reduction(run: Measured, baseline: Measured, low: float, high: float) -> flo
 def more_reduction(
     run: Measured, baseline: Measured, other: Measured, other_baseline: Measured, low: float, high: float
 ) -> float:
-    """Returns the difference between the reductions of two pairs of runs."""
+    """Returns the first pair's reduction less the other pair's, as `reduction` has them."""
     return reduction(run, baseline, low, high) - reduction(other, other_baseline, low, high)
 
 

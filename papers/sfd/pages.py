@@ -58,15 +58,16 @@ class Pages(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of pages."""
+        """Returns the number of pages."""
         return int(self.page.max()) + 1 if self.page.size else 0
 
 
 @cache
 def read_pages(path: Path) -> Pages:
-    """Reads the pages of a log; raises `MouseholeError` if it cannot be read or has no page.
+    """Returns the pages of a log, which is read once per process.
 
-    Requests without a size begin pages but are no objects. The result is stored for the process.
+    Requests without a size begin pages but are no objects. Raises `MouseholeError` if the log cannot be read
+    or has no page.
     """
     sizes: list[int] = []
     page: list[int] = []
@@ -87,7 +88,7 @@ def read_pages(path: Path) -> Pages:
 
 
 def begins_page(path: str) -> bool:
-    """Returns whether a request begins a page: for html, htm or a folder."""
+    """Returns whether a request's path begins a page: for html, htm or a folder; its query does not count."""
     bare = path.partition("?")[0].partition("#")[0].lower()
     return bare.endswith((".html", ".htm", "/"))
 
@@ -142,7 +143,7 @@ def _find_columns(header: list[str]) -> dict[str, int]:
 
 
 def _parse_row(cells: list[str], columns: dict[str, int]) -> Request | None:
-    """Parses a row of a table; returns None if it is too short or its size was only announced.
+    """Returns the request in a row of a table; None if it is too short or its size was only announced.
 
     A size that is no number is 0.
     """
@@ -156,7 +157,10 @@ def _parse_row(cells: list[str], columns: dict[str, int]) -> Request | None:
 
 
 def _parse_access(line: str) -> Request | None:
-    """Parses a line of an access log; returns None if it does not fit. A size that is no number is 0."""
+    """Returns the request in a line of an access log; None if it does not fit.
+
+    A size that is no number is 0.
+    """
     found = ACCESS_LOG.match(line)
     if found is None:
         return None

@@ -58,23 +58,24 @@ def _mass_below(kb: float) -> float:
 
 
 def mean_reduction(run: Measured, baseline: Measured) -> float:
-    """Returns the reduction of mean latency, averaged over the sizes of short flows (Table 4)."""
+    """Returns the reduction of mean latency as a share, averaged over the sizes of short flows (Table 4)."""
     return float(np.nanmean(_reductions(run, baseline)))
 
 
 def most_reduction(run: Measured, baseline: Measured) -> float:
-    """Returns the greatest reduction over the sizes of short flows."""
+    """Returns the greatest reduction of mean latency over the sizes of short flows, as a share."""
     return float(np.nanmax(_reductions(run, baseline)))
 
 
 def least_reduction(run: Measured, baseline: Measured) -> float:
-    """Returns the least reduction over the sizes of short flows."""
+    """Returns the least reduction of mean latency over the sizes of short flows, as a share."""
     return float(np.nanmin(_reductions(run, baseline)))
 
 
 def std_ratio(run: Measured, baseline: Measured) -> float:
-    """Returns the ratio of the standard deviation of latency to the baseline's, averaged over the
-    short sizes. Means are taken over the sizes before the ratio.
+    """Returns the ratio of the standard deviation of latency to the baseline's, over the short sizes.
+
+    Means are taken over the sizes before the ratio.
     """
     return float(np.nanmean(run["std_s"][SIZES]) / np.nanmean(baseline["std_s"][SIZES]))
 
@@ -100,11 +101,9 @@ def short_speedup(run: Measured, baseline: Measured) -> float:
 
 
 def latency_s(run: Measured, packets: int, within: float = 0.15) -> float:
-    """Returns the mean latency, s, of objects whose size differs from `packets` by at most a share
-    `within`.
-    NaN if there are none.
+    """Returns the mean latency, s, of objects whose size is within a share `within` of `packets`.
 
-    Sizes are weighted by their number of objects.
+    Sizes are weighted by their number of objects; NaN if there are none.
     """
     sizes, count = run["packets"], run["count"]
     near = (np.abs(sizes - packets) <= max(0.5, within * packets)) & (count > 0)
@@ -128,8 +127,9 @@ def penalty_removed(run: Measured, baseline: Measured, scheme: Measured, packets
 def crossover_kb(run: Measured, baseline: Measured) -> float:
     """Returns the size, KB, from which on the scheme's mean latency exceeds the baseline's.
 
-    The running sum of log-ratios over the sizes, from the greatest down, is at its maximum there: so a
-    single size that crosses by chance does not count. Raises `ValueError` if no size has both means.
+    The running sum of log-ratios over the sizes, from the greatest down, is at its maximum there: so a single
+    size that crosses by chance does not count. Sizes up to 2000 KB count. Raises `ValueError` if no size has
+    both means.
     """
     ratio = np.log(run["mean_s"] / baseline["mean_s"])
     known = np.isfinite(ratio) & (run["packets"] <= 2000)
@@ -145,15 +145,14 @@ def rtt_correlation(run: Measured, baseline: Measured) -> float:
 
 
 def parallel_s(run: Measured, page: str) -> float:
-    """Returns the time of a page whose objects come in parallel: that of its greatest object
-    (section 4.4).
-    """
+    """Returns the time, s, of a page whose objects come in parallel: its greatest object's (section 4.4)."""
     return latency_s(run, max(high for _, high, _ in CONTENTS[page]))
 
 
 def sequential_s(run: Measured, page: str) -> float:
-    """Returns the time of a page whose objects come one after another, with sizes spread evenly in
-    their ranges.
+    """Returns the time, s, of a page whose objects come one after another.
+
+    Sizes are spread evenly in their ranges.
     """
     return float(sum(_interpolate_latency(run, _sizes_kb(page))))
 
@@ -222,34 +221,35 @@ def page_quantiles(run: Measured, baseline: Measured, sequential: bool = False, 
 
 
 def short_mean_by_size(run: Measured) -> Floats:
-    """Returns the mean latency of each size of short flows."""
+    """Returns the mean latency, s, of each size of short flows."""
     return run["mean_s"][SIZES]
 
 
 def short_std_by_size(run: Measured) -> Floats:
-    """Returns the standard deviation of the latency of each size of short flows."""
+    """Returns the standard deviation of the latency, s, of each size of short flows."""
     return run["std_s"][SIZES]
 
 
 def mean_up_to_1mb(run: Measured) -> Floats:
-    """Returns the mean latency by size up to 1 MB; sizes with fewer than five objects are left out."""
+    """Returns the mean latency, s, by size up to 1 MB; NaN for sizes with fewer than five objects."""
     return np.where(run["count"] >= 5, run["mean_s"], np.nan)[run["packets"] <= 1000]
 
 
 def std_up_to_1mb(run: Measured) -> Floats:
-    """Returns the standard deviation by size up to 1 MB; sizes with fewer than five objects are left out."""
+    """Returns the standard deviation, s, by size up to 1 MB; NaN for sizes with fewer than five objects."""
     return np.where(run["count"] >= 5, run["std_s"], np.nan)[run["packets"] <= 1000]
 
 
 def _sizes_kb(page: str) -> Floats:
-    """Returns the sizes of the objects of a page of Table 5, spread evenly over their ranges."""
+    """Returns the sizes, KB, of the objects of a page of Table 5, spread evenly over their ranges."""
     return np.concatenate([np.linspace(low, high, number) for low, high, number in CONTENTS[page]])
 
 
 def _median_page(page: str, weight: Callable[[Floats], Floats]) -> float:
-    """Returns the sum of weights of a page's objects, as a function of their sizes in KB; of a log,
-    the median. Raises `KeyError` for an unknown page, `NotAvailableError` if the log is not on this
-    machine.
+    """Returns the sum of weights of a page's objects; of a log, the median of its pages' sums.
+
+    `weight` maps sizes in KB to weights. Raises `KeyError` for an unknown page, `NotAvailableError` if the
+    log is not on this machine.
     """
     if page in CONTENTS:
         return float(weight(_sizes_kb(page)).sum())
@@ -258,7 +258,7 @@ def _median_page(page: str, weight: Callable[[Floats], Floats]) -> float:
 
 
 def _reductions(run: Measured, baseline: Measured) -> Floats:
-    """Returns the reduction of mean latency at each size of short flows."""
+    """Returns the reduction of mean latency at each size of short flows, as a share of the baseline's."""
     reductions: Floats = 1 - run["mean_s"][SIZES] / baseline["mean_s"][SIZES]
     return reductions
 
@@ -276,7 +276,8 @@ def _interpolate_latency(run: Measured, packets: Floats) -> Floats:
 def _page_reductions(run: Measured, baseline: Measured, sequential: bool, log: str) -> Floats:
     """Returns the reduction of each page's time; the pages are the same for all runs.
 
-    A page takes as long as its slowest object, or with `sequential` as all together.
+    A page takes as long as its slowest object, or with `sequential` as all together. Raises as `page_share`
+    does.
     """
     packets, page = _synthetic_pages() if not log else _logged_pages(log)
     times = []
@@ -294,7 +295,10 @@ def _page_reductions(run: Measured, baseline: Measured, sequential: bool, log: s
 
 @cache
 def _synthetic_pages() -> tuple[Floats, NDArray[np.int64]]:
-    """Returns objects in packets and their pages, drawn from Table 2's model. The seed is fixed."""
+    """Returns objects in packets and the number of the page of each, drawn from Table 2's model.
+
+    The seed is fixed; they are drawn once per process.
+    """
     rng = np.random.default_rng(2001)
     number = np.ceil(rng.exponential(OBJECTS, PAGES)).astype(int)
     scale = MEAN_KB * (SHAPE - 1)
@@ -304,7 +308,10 @@ def _synthetic_pages() -> tuple[Floats, NDArray[np.int64]]:
 
 @cache
 def _logged_pages(log: str) -> tuple[Floats, NDArray[np.int64]]:
-    """Returns objects in packets of 1000 B and their pages, of a log."""
+    """Returns the objects of a log in packets of 1000 B, and the number of the page of each.
+
+    Raises as `_pages_of_log` does.
+    """
     found = _pages_of_log(log)
     return np.minimum(np.ceil(found.bytes / 1000), 20_000.0), found.page
 

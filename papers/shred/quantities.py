@@ -58,7 +58,7 @@ def benefit(run: Measured, baseline: Measured, of: str = "within_1s") -> float:
 def growth(
     run: Measured, baseline: Measured, first: Measured, first_baseline: Measured, of: str = "within_1s"
 ) -> float:
-    """Returns by how much the benefit of `run` over its baseline exceeds that of `first` over its own.
+    """Returns the benefit of `run` over its baseline less that of `first` over its own.
 
     Both are relative, so the result is a difference of shares; `of` names the measure.
     """
@@ -73,17 +73,20 @@ def growth_of_lead(
     first_other: Measured,
     first_baseline: Measured,
 ) -> float:
-    """Returns by how much the difference between two schemes' benefits has grown."""
+    """Returns the growth of the difference between two schemes' benefits, from `first` runs to these.
+
+    Benefits are relative, so the result is a difference of shares.
+    """
     return growth(run, baseline, first, first_baseline) - growth(other, baseline, first_other, first_baseline)
 
 
 def goodput(run: Measured) -> float:
-    """Returns the goodput of all FTP flows: the delivered rate, reduced by the share that is resent."""
+    """Returns the goodput of all FTP flows, Mb/s: the delivered rate less the share that is resent."""
     return float(run["delivered"] * (1 - run["drops"]))
 
 
 def goodput_fall(few: Measured, many: Measured, other_few: Measured, other_many: Measured) -> float:
-    """Returns the excess of one scheme's loss of goodput from few flows to many over another's."""
+    """Returns the excess of one scheme's loss of goodput, Mb/s, from few flows to many over another's."""
     return goodput(few) - goodput(many) - goodput(other_few) + goodput(other_many)
 
 

@@ -46,10 +46,9 @@ def more_variable(run: Measured) -> float:
 def rtt_matters_less(run: Measured, slow: Measured, fast: Measured) -> float:
     """Returns the distance between page times of two link speeds less that between two round-trip times.
 
-    Times of which some page is not known do not count.
-
-    Distances are Kolmogorov's, the largest between the shares done by a time: of the whole runs
-    `slow` and `fast`, and of the shortest and the longest round-trip time in `run`.
+    Distances are Kolmogorov's, the largest between the shares done by a time: of the whole runs `slow` and
+    `fast`, and of the shortest and the longest round-trip time in `run`. Times at which a share is not known
+    do not count.
     """
     speeds = np.nanmax(np.abs(_done(slow) - _done(fast)))
     rtts = np.nanmax(np.abs(run["done_10"][0] - run["done_10"][-1]))
@@ -57,14 +56,12 @@ def rtt_matters_less(run: Measured, slow: Measured, fast: Measured) -> float:
 
 
 def scaled_share(run: Measured, baseline: Measured, what: str, factor: float) -> float:
-    """Returns a share less `factor` times the baseline's; it is negative if the share is smaller by
-    that factor.
-    """
+    """Returns a share less `factor` times the baseline's; negative if it is smaller by that factor."""
     return float(run[what] - factor * baseline[what])
 
 
 def known_s(run: Measured, what: str) -> Floats:
-    """Returns quantiles of times for a figure; those beyond `TAIL_S` are NaN, as unknown."""
+    """Returns quantiles of times, s, for a figure; those from `TAIL_S` on are NaN, as unknown."""
     return np.where(run[what] < TAIL_S, run[what], np.nan)
 
 
@@ -74,6 +71,6 @@ def _done(run: Measured) -> Floats:
 
 
 def _spread_s(times: Floats) -> float:
-    """Returns the interquartile range of times, s."""
+    """Returns the interquartile range of times, s, from their quantiles; longer ones count as `TAIL_S`."""
     low, high = (min(float(times[np.searchsorted(LEVELS, level)]), TAIL_S) for level in (0.25, 0.75))
     return high - low

@@ -22,7 +22,7 @@ def share_of_predicted(two: Measured, sharing: Measured) -> float:
 
 
 def gain_difference(two: Measured, sharing: Measured, less_two: Measured, less_sharing: Measured) -> float:
-    """Returns the gain with heavy sizes less that with sizes of less variance."""
+    """Returns the gain with heavy sizes less that with sizes of less variance, as a difference of shares."""
     return gain(two, sharing) - gain(less_two, less_sharing)
 
 

@@ -23,17 +23,17 @@ Result = Comparison | DaysComparison | Tuned | PageLoads | Sweep
 def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Result:
     """Returns the result that a file holds: of `compare`, `compare_days`, `tune`, `page` or `link`.
 
-    Policies are loaded for the whole process.
-
     The file is what `save` or the option `--json` wrote. The folder of a sweep gives its `Sweep`. Frames,
     charts, pages and sentences are those of the result itself; single transfers are gone, and so is the time
-    that a search took. `policy` names the headers of own policies that schemes of it use.
+    that a search took. `policy` names the headers of own policies that schemes of it use; they are loaded for
+    the whole process.
 
-    Raises `MouseholeError` for a file that cannot be read, is no such document, was written in the form of
-    an earlier version or is not whole, for a folder without a sweep, and where a header is missing or has
+    Raises `MouseholeError` for a file that cannot be read, is no such document, was written in the form of an
+    earlier version or is not whole, for a folder without a sweep, and where a header is missing or has
     changed.
 
     Examples:
+
         >>> load("nothing.json")
         Traceback (most recent call last):
         mousehole.base._errors.MouseholeError: nothing.json: cannot be read; No such file or directory
@@ -54,14 +54,20 @@ def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Result:
 
 
 def _restore_days(document: dict[str, Any]) -> DaysComparison:
-    """Returns the comparison over days that a document describes."""
+    """Returns the comparison over days that a document describes.
+
+    Raises the exceptions of `_restore_results`.
+    """
     return DaysComparison(
         tuple(Day(entry["day"], _restore_results(entry["comparison"])) for entry in document["days"])
     )
 
 
 def _restore_tuned(document: dict[str, Any]) -> Tuned:
-    """Returns the search that a document describes."""
+    """Returns the search that a document describes, without the time that it took.
+
+    Raises the exceptions of `_restore_results`.
+    """
     judged = Comparison(_restore_results(document["comparison"]), None)
     return Tuned(restore_results(document, judged), judged, None)
 

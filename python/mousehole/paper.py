@@ -20,13 +20,14 @@ def find_papers() -> Path:
 def list_papers(own: Path | None = None) -> str:
     """Returns the papers with the tables, figures and claims of each, one line per paper.
 
-    `own` is a folder of further papers; raises `MouseholeError` if it has none.
+    `own` is a folder of further papers; raises `MouseholeError` if it has none. Changes `sys.path` as
+    `make_importable` does.
     """
     return str(_command(own).list_papers())
 
 
 def start_paper(name: str, folder: Path) -> str:
-    """Writes the folder of a new paper, in which everything runs, and returns what to do next.
+    """Writes the folder of a new paper, in which everything runs, and returns the next steps as text.
 
     Raises the errors of `papers.new.create_paper`.
     """
@@ -35,10 +36,10 @@ def start_paper(name: str, folder: Path) -> str:
 
 
 def parse_item(what: str | None, number: str | None) -> dict[str, str]:
-    """Returns the part of a paper that two arguments name, as a keyword: `table="4"`; empty for all claims.
+    """Returns the part of a paper that two arguments name, as a keyword: `{"table": "4"}`.
 
-    Raises `MouseholeError` for an unknown part, for one of `ITEMS` without its number, and for claims with a
-    number.
+    Empty for all claims. Raises `MouseholeError` for an unknown part, for one of `ITEMS` without its number,
+    and for claims with a number.
     """
     if what is None or what == "claims":
         if number is not None:
@@ -52,10 +53,10 @@ def parse_item(what: str | None, number: str | None) -> dict[str, str]:
 
 
 def reproduce(name: str | None, own: Path | None, html: str | None, **wanted: Any) -> int:
-    """Runs a paper, or all of them, and returns the exit status.
+    """Runs a paper, or all of them if `name` is None, and returns the exit status.
 
-    `own` is a folder of further papers. `wanted` are the arguments of `papers.command.run`. Raises
-    `MouseholeError` for what does not go together.
+    `own` is a folder of further papers, `html` one to write a page into. `wanted` are the further arguments
+    of `papers.command.run`. Raises `MouseholeError` for what does not go together.
     """
     items = [item for item in ITEMS if wanted.get(item)]
     if items and html is not None:
@@ -71,9 +72,9 @@ def reproduce(name: str | None, own: Path | None, html: str | None, **wanted: An
 
 
 def study(name: str, **length: Any) -> Any:
-    """Returns a paper for a notebook (`papers/notebook.py`); `length` is its number and duration of runs.
+    """Returns a paper for a notebook (`papers/notebook.py`).
 
-    Changes `sys.path` as `make_importable` does.
+    `length` is the number and the duration of its runs. Changes `sys.path` as `make_importable` does.
     """
     make_importable()
     return importlib.import_module(f"{find_papers().name}.notebook").Study(name, **length)

@@ -41,7 +41,7 @@ def table() -> list[Quantity]:
 def add(quantity: Quantity) -> None:
     """Adds a quantity for this process; it is shown wherever quantities of its subject are.
 
-    Raises `ValueError` if the subject has a quantity of this name.
+    It comes last in the table. Raises `ValueError` if the subject has a quantity of this name.
     """
     if any((one.subject, one.name) == (quantity.subject, quantity.name) for one in table()):
         raise ValueError(f"quantity: {quantity.name} is known already; a name is given once")
@@ -61,15 +61,15 @@ def list_of_subject(subject: Subject) -> list[Quantity]:
 
 
 def list_columns(name: TableName, subject: Subject) -> list[Quantity]:
-    """Returns the quantities of a subject that are columns of a table, in order.
-
-    The order is that of the table of quantities.
-    """
+    """Returns the quantities of a subject that are columns of a table, in the order of `table`."""
     return [one for one in list_of_subject(subject) if name in one.tables]
 
 
 def list_felt(kind: KindName) -> list[Quantity]:
-    """Returns what users of a kind of application feel first, in order; then what stands in for it."""
+    """Returns the quantities that users of a kind of application feel first, then their substitutes.
+
+    Both are in the order of the table.
+    """
     first = [one for one in table() if kind in one.primary_of]
     return [*first, *(one for one in table() if kind in one.stands_in_for)]
 
@@ -99,7 +99,7 @@ def figures_in_order(figures: Iterable[tuple[str, str]], kinds: Mapping[str, str
     names = [one.name for one in list_of_subject("application")]
 
     def place(key: tuple[str, str]) -> tuple[int, bool, int]:
-        """Returns the sort key of a figure."""
+        """Returns the sort key of a figure: its group, whether it is felt first, its quantity's position."""
         group, what = key
         known = [name for own, name in keys if own == group]
         return groups.index(group), not is_primary(kinds.get(group), what, known), names.index(what)
@@ -127,7 +127,7 @@ def name_ends(name: str) -> tuple[str, str]:
 def compute_interval(quantity: Quantity, values: ArrayLike, design: Design) -> Estimate:
     """Returns mean and interval of a quantity: within 0 to 1 for shares, not below 0 for others.
 
-    `values` has one number per replication.
+    `values` has one number per replication, NaN where it is unknown.
     """
     return (share_interval if quantity.is_share else positive_interval)(values, design)
 
@@ -145,20 +145,20 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """The column's name, such as `short_response_p95_s`."""
+        """Returns the column's name, such as `short_response_p95_s`."""
         whose = self.role or self.kind
         return f"{whose}_{self.quantity.name}" if whose else self.quantity.name
 
     @property
     def description(self) -> str:
-        """The measure in words, such as `mean response time of short transfers`."""
+        """Returns the measure as text, such as `mean response time of short transfers`."""
         if self.kind:
             return f"{self.quantity.long}, {KIND_TEXTS[self.kind]}"
         return self.quantity.describe(f"{self.role} transfers") if self.role else self.quantity.long
 
     @property
     def asked_as(self) -> str | None:
-        """What `tune` calls it, such as `short p95`; None if it cannot be asked for."""
+        """Returns the name that `tune` has for it, such as `short p95`; None if it cannot be asked for."""
         word = self.quantity.measure
         whose = self.role or (self.kind and KIND_TEXTS[self.kind])
         return word if word is None or whose is None else f"{whose} {word}"
@@ -204,6 +204,6 @@ def _index_ends() -> dict[str, tuple[str, str]]:
 
 
 def _clear_caches() -> None:
-    """Forgets the indices, after the table has changed."""
+    """Drops the cached table and its indices, after the table has changed."""
     for cached in (_list_all, _index_by_name, _index_ends):
         cached.cache_clear()

@@ -65,7 +65,7 @@ class Path:
 
     @property
     def growth(self) -> float:
-        """γ = 1 + 1/b, by which slow start multiplies the window in a round trip."""
+        """Returns γ = 1 + 1/b, the factor by which slow start multiplies the window in a round trip."""
         return 1 + 1 / self.packets_per_ack
 
 
@@ -79,8 +79,9 @@ def latency_s(p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2, reading: 
     `packets` is 1 or more. "paper" is E[T_f] + E[T_r] as RIO-PS adds them up (equations 1 and 2): the first
     packet is counted twice, in T_f and again in T_r, which costs about a round trip, and E[T_f] is an
     approximation.
+
     "consistent" sends the first packet, with the exact wait, and then the other packets from the window its
-    acknowledgement opens; it needs p < 0.5.
+    acknowledgement opens; it needs p < 0.5. Raises `MouseholeError` for values outside these ranges.
     """
     p, packets = _check_loss(p), _check_count("packets", packets, 1)
     if reading == "paper":
@@ -89,10 +90,10 @@ def latency_s(p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2, reading: 
 
 
 def first_packet_approximate_s(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
-    """Returns E[T_f] as printed (RIO-PS, equation 1): RTT·(1−p) + ITO·(1−p)·Σ p^(i+1)·2^i, i = 0…6.
+    """Returns E[T_f] in seconds as printed in RIO-PS, equation 1.
 
-    The wait after i + 1 losses is really ITO·(2^(i+1) − 1), and the round trip is not paid with 1 − p only;
-    `first_packet_s` is exact.
+    It is RTT·(1−p) + ITO·(1−p)·Σ p^(i+1)·2^i, i = 0…6. The wait after i + 1 losses is really ITO·(2^(i+1) −
+    1), and the round trip is not paid with 1 − p only; `first_packet_s` is exact.
     """
     p = _check_loss(p)
     waits = np.polyval([*(2.0**i for i in range(BACKOFFS, -1, -1)), 0.0], p)
@@ -100,10 +101,10 @@ def first_packet_approximate_s(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
 
 
 def first_packet_s(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
-    """Returns the exact mean wait for the first packet's acknowledgement: RTT + ITO·p/(1−2p), p < 0.5.
+    """Returns the exact mean wait for the first packet's acknowledgement: RTT + ITO·p/(1−2p), in seconds.
 
-    The sum of ITO·(2^k − 1) over k losses in a row, doubling without bound; of the same form as Cardwell's
-    handshake (C-4).
+    It is the sum of ITO·(2^k − 1) over k losses in a row, doubling without bound; of the same form as
+    Cardwell's handshake (C-4). Raises `MouseholeError` unless p < 0.5.
     """
     p = _check_loss(p)
     _require(
@@ -115,7 +116,10 @@ def first_packet_s(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
 def remaining_s(
     p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0
 ) -> Floats:
-    """Returns E[T_r] = E[T_ss] + E[T_loss] + E[T_ca] (RIO-PS, equation 2): all packets, with RTO known."""
+    """Returns E[T_r] = E[T_ss] + E[T_loss] + E[T_ca] in seconds (RIO-PS, equation 2), with RTO known.
+
+    It is the time for all packets; the first window is `initial_window` packets.
+    """
     p, packets = _check_loss(p), _check_count("packets", packets, 0)
     in_slow_start = slow_start_packets(p, packets)
     return (
@@ -126,7 +130,7 @@ def remaining_s(
 
 
 def slow_start_packets(p: ArrayLike, packets: ArrayLike) -> Floats:
-    """Returns E[d_ss], packets sent up to and with the first loss, at most all (C-5).
+    """Returns E[d_ss], the packets sent up to and with the first loss, at most all (C-5).
 
     Without loss it is all of them.
     """
@@ -137,7 +141,10 @@ def slow_start_packets(p: ArrayLike, packets: ArrayLike) -> Floats:
 
 
 def slow_start_window(packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0) -> Floats:
-    """Returns E[W_ss], the window after `packets` packets of slow start (C-11), not limited by W_max."""
+    """Returns E[W_ss], the window after `packets` packets of slow start (C-11), not limited by W_max.
+
+    The first window is `initial_window` packets.
+    """
     packets = _check_count("packets", packets, 0)
     return packets * (path.growth - 1) / path.growth + initial_window / path.growth
 
@@ -165,7 +172,10 @@ def some_loss(p: ArrayLike, packets: ArrayLike) -> Floats:
 def first_loss_s(
     p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2, initial_window: float = 1.0
 ) -> Floats:
-    """Returns E[T_loss], the cost of the loss that ends slow start: a timeout or a round trip (C-20)."""
+    """Returns E[T_loss], the seconds of the loss that ends slow start: timeouts or a round trip (C-20).
+
+    It counts the probability that there is such a loss.
+    """
     p, packets = _check_loss(p), _check_count("packets", packets, 0)
     window = slow_start_window(slow_start_packets(p, packets), path, initial_window)
     by_timeout = timeout_share(p, np.minimum(window, path.max_window))
@@ -214,7 +224,7 @@ def avoidance_s(p: ArrayLike, packets: ArrayLike, path: Path = FIGURE_2) -> Floa
 def steady_window(p: ArrayLike, path: Path = FIGURE_2) -> Floats:
     """Returns W(p), the mean window at the end of a cycle of congestion avoidance (C-23), 0 < p < 1.
 
-    It is not limited by W_max.
+    It is in packets and not limited by W_max. Raises `MouseholeError` for p = 0.
     """
     p, b = _check_positive_loss("the steady window", p), path.packets_per_ack
     half = (2 + b) / (3 * b)
@@ -225,7 +235,8 @@ def steady_rate(p: ArrayLike, path: Path = FIGURE_2, form: Form = "throughput") 
     """Returns R(p), packets per second in the steady state, 0 < p < 1.
 
     "throughput" counts what arrives (C-22, the form Cardwell's chain uses); "send rate" counts what is sent,
-    B(p) of Padhye et al. 1998, which RIO-PS cites: a twelfth more at p = 0.01, a quarter at p = 0.1.
+    B(p) of Padhye et al. 1998, which RIO-PS cites: a twelfth more at p = 0.01, a quarter at p = 0.1. Raises
+    `MouseholeError` for p = 0.
     """
     p = _check_positive_loss("the steady rate", p)
     window, b, top = steady_window(p, path), path.packets_per_ack, path.max_window

@@ -36,7 +36,7 @@ class Case:
 
     @property
     def seconds(self) -> float:
-        """The length of a run without its set-up, s."""
+        """Returns the length of a run without its set-up, s."""
         return self.warmup_s + self.window_s
 
 
@@ -46,7 +46,8 @@ class Lab:
     def __init__(self, case: Case, *, shaped: bool = True) -> None:
         """Creates the namespaces, devices and routes of a case, and its token bucket if `shaped`.
 
-        The calling thread leaves its own namespace. Needs root's rights.
+        The calling thread leaves its own namespace. Needs the rights of root; raises `OSError` or
+        `RuntimeError` without them.
         """
         self.sender, self.router, self.receiver = Namespace(), Namespace(), Namespace()
         self._pair(self.sender, "s0", f"{SENDER}/24", self.router, "r0", "10.9.1.254/24")
@@ -75,8 +76,9 @@ class Lab:
             end.ip(f"link set {dev} up")
 
     def delay_line(self, case: Case, report: dict[str, object]) -> contextlib.AbstractContextManager[None]:
-        """Delays the acknowledgements while the context lasts; `report` is filled with their
-        lateness at its end. Lateness is in µs.
+        """Returns a context manager that delays the acknowledgements during its block.
+
+        At its end `report` is filled with the number of packets, those lost, and their lateness in µs.
         """
         return run_network("delay", (self.back_in, self.back_out), [str(case.rtt_s)], report)
 
@@ -127,7 +129,7 @@ class Counters:
 
     @staticmethod
     def parse(text: str) -> Counters:
-        """Parses the text of tc; raises `ValueError` if it has no counters."""
+        """Returns the counters in the text of tc; raises `ValueError` if it has none."""
         found = re.search(
             r"Sent (\d+) bytes (\d+) pkt \(dropped (\d+),.*?backlog \S+ (\d+)p", text, re.DOTALL
         )

@@ -38,14 +38,17 @@ class Delay:
             os.set_blocking(descriptor, False)
 
     def take(self, source: int, packet: bytes, now: float) -> None:
-        """Handles a packet that has arrived from `source` at the time `now`: passes it to `hold`,
-        or drops it.
+        """Handles a packet that arrived from `source` at the time `now`: passes it to `hold`, or drops it.
+
+        Subclasses define it; this one raises `NotImplementedError`.
         """
         raise NotImplementedError
 
     def hold(self, due: float, sink: int, packet: bytes, left: Callable[[float], None] | None = None) -> None:
-        """Schedules a packet to be written to `sink` at the time `due`; `left` is then called with
-        the actual time. Packets of equal times keep their order.
+        """Schedules a packet to be written to `sink` at the time `due` of the monotonic clock, s.
+
+        `left` is then called with the actual time, also if `sink` refuses the packet. Packets of equal times
+        keep their order.
         """
         self.count += 1
         heapq.heappush(self.waiting, (due, self.count, sink, packet, left))
@@ -79,7 +82,7 @@ class Delay:
                 left(now)
 
     def lateness(self) -> dict[str, float]:
-        """Returns the lateness of packets in µs: median, p99, greatest."""
+        """Returns the lateness of packets in µs: median, p99, greatest; zeros without packets."""
         late = sorted(self.lateness_s) or [0.0]
         return {
             "late_p50_us": statistics.median(late) * 1e6,
@@ -116,12 +119,12 @@ class DelayLine(Delay):
         self.hold(now + self.delay_s, self.sink, packet)
 
     def report(self) -> dict[str, float]:
-        """Returns the number of packets, how many of them the far end refused, and their lateness in µs."""
+        """Returns the numbers of packets and of those that the far end refused, and the lateness in µs."""
         return {"packets": len(self.lateness_s), "lost": self.lost, **self.lateness()}
 
 
 def _read(source: int) -> Iterator[bytes]:
-    """Yields the packets that wait at a descriptor."""
+    """Yields the packets that wait at a non-blocking descriptor, until there is none."""
     with contextlib.suppress(BlockingIOError):
         while True:
             yield os.read(source, LARGEST_PACKET)

@@ -46,9 +46,9 @@ class Hosts:
     ) -> None:  # fmt: skip
         """Listens in the server's namespace; `resets_both` resets the server's end with the client's.
 
-        A reset by the server crosses the queue, where the simulator has no packet. `acks_each` has clients
-        acknowledge each segment at once, or delay ACKs whenever they may; None leaves it to the kernel.
-        Raises `OSError` for an unknown congestion control.
+        A reset by the server crosses the queue, where the simulator has no packet. With `acks_each`, clients
+        acknowledge each segment at once; False delays ACKs whenever that is allowed, and None leaves it to
+        the kernel. The thread stays in the namespace. Raises `OSError` for an unknown congestion control.
         """
         self.client, self.resets_both, self.acks_each = client, resets_both, acks_each
         self.selector = selectors.DefaultSelector()
@@ -65,9 +65,9 @@ class Hosts:
         self.selector.register(self.listener, selectors.EVENT_READ, ("accept", None))
 
     def start(self, transfer: Transfer) -> None:
-        """Opens the connection of a transfer.
+        """Opens the connection of a transfer, whose number is used once.
 
-        Each number is used once. The thread stays in the client's namespace.
+        Returns at once; `step` serves the connection. The thread stays in the client's namespace.
         """
         self.opened_s[transfer.number] = time.monotonic()
         with self.client:

@@ -48,7 +48,7 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 
 
 async def serve() -> None:
-    """Serves fetches until the process is ended. Listens on `PORT` with CUBIC."""
+    """Serves fetches on `PORT` with CUBIC, until the process is ended."""
     listener = socket.create_server(("", PORT), backlog=4096)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, CUBIC)
     async with await asyncio.start_server(answer, sock=listener) as server:
@@ -58,7 +58,8 @@ async def serve() -> None:
 async def fetch(size: int) -> None:
     """Fetches `size` bytes and resets the connection, so that the server's end sends nothing more.
 
-    The server's address is the variable MOUSEHOLE_SERVER. Returns too if the server closes early.
+    The server's address is the environment variable MOUSEHOLE_SERVER. Returns, without an error, too if the
+    server closes early.
     """
     reader, writer = await asyncio.open_connection(os.environ["MOUSEHOLE_SERVER"], PORT)
     writer.write(REQUEST.pack(size))
@@ -79,6 +80,7 @@ async def play(task: dict[str, Any]) -> None:
     begin = asyncio.get_running_loop().time()
 
     async def at(second: float, size: int) -> None:
+        """Fetches `size` bytes at a second of the task."""
         await asyncio.sleep(begin + second - asyncio.get_running_loop().time())
         await fetch(size)
 
@@ -93,7 +95,7 @@ async def play(task: dict[str, Any]) -> None:
 
 
 def answer_call() -> None:
-    """Waits for a request of a call, and sends its packets at their times. Answers one call."""
+    """Waits for a request of a call, and sends its packets at their times; answers one call only."""
     end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     end.bind(("", CALL_PORT))
     request, client = end.recvfrom(1000)
@@ -119,7 +121,8 @@ async def serve_with_call() -> None:
 def receive_call(call: dict[str, Any], delays_s: dict[int, float]) -> None:
     """Asks for a call and records each packet's one-way delay, s, by the kernel's time of its arrival.
 
-    Never returns; the server's address is the variable MOUSEHOLE_SERVER.
+    `delays_s` is filled by the packet's number. Never returns; the server's address is the environment
+    variable MOUSEHOLE_SERVER.
     """
     end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     end.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
@@ -164,8 +167,10 @@ def echo() -> None:
 
 
 def ask_many(task: dict[str, Any]) -> None:
-    """Sends datagrams to the echo in `flows` flows at a given rate: 200 sockets at a time, each to
-    every port. Raises the limit on open files to the most allowed. Answers are not read.
+    """Sends datagrams to the echo in `flows` flows at a given rate.
+
+    Uses 200 sockets at a time, each to every port, and raises the limit on open files to the most allowed.
+    Answers are not read.
     """
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     server, begin, sent = os.environ["MOUSEHOLE_SERVER"], time.monotonic(), 0

@@ -47,8 +47,9 @@ COUNTERS = {"direct_packets_stat", "bytes", "packets", "drops", "overlimits", "r
 
 
 def find_program() -> Path | None:
-    """Returns the path of `mousehole-live`:
-    MOUSEHOLE_LIVE, or the newest build, or None if there is none. What the variable names need not exist.
+    """Returns the path of `mousehole-live`, or None if there is none.
+
+    That is MOUSEHOLE_LIVE, which need not exist, or the newest build.
     """
     given = os.environ.get("MOUSEHOLE_LIVE")
     if given:
@@ -79,8 +80,9 @@ class Lab:
     """Network namespaces with private mounts and processes, which all end with this process."""
 
     def __init__(self) -> None:
-        """Starts the keeper, a process with private mounts, network and processes, and opens its
-        namespaces. Needs root's rights; raises `RuntimeError` if the keeper does not start.
+        """Starts the keeper, a process with private mounts, network and processes, and opens its namespaces.
+
+        Needs the rights of root; raises `RuntimeError` if the keeper does not start.
         """
         # The machine's own BPF file system must not come to light when a test unmounts the private one.
         own = "".join(
@@ -107,13 +109,15 @@ class Lab:
         self.nets: dict[str, int] = {}
 
     def __enter__(self) -> Lab:
+        """Returns the lab itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Closes the lab."""
         self.close()
 
     def close(self) -> None:
-        """Kills every process in the namespaces, which removes the namespaces too. Called once."""
+        """Kills every process in the namespaces, which removes the namespaces too; is called once."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.keeper, signal.SIGKILL)
         self.unshared.kill()
@@ -132,22 +136,25 @@ class Lab:
         self.run(name, "ip", "link", "set", "lo", "up")
 
     def pair(self, one: str, device: str, address: str, other: str, far: str, far_address: str) -> None:
-        """Joins two namespaces by a veth pair with addresses, such as 10.0.0.1/24. Sets both ends up."""
+        """Joins two namespaces by a veth pair with addresses, such as 10.0.0.1/24, and sets both ends up.
+
+        Raises `RuntimeError` if a command fails.
+        """
         self.run(one, "ip", "link", "add", device, "type", "veth", "peer", "name", far, "netns", other)
         for net, name, here in ((one, device, address), (other, far, far_address)):
             self.run(net, "ip", "addr", "add", here, "dev", name)
             self.run(net, "ip", "link", "set", name, "up")
 
     def start(self, net: str, *words: str | Path, **how: Any) -> subprocess.Popen[str]:
-        """Starts a command in a namespace with the options `how` of `Popen`.
+        """Starts a command in a namespace with the options `how` of `Popen`, and returns its process.
 
-        The namespace's mounts and processes are those of the lab.
-
-        The process id is that of the command itself.
+        The command has the lab's mounts and processes and ends with this thread. Its pipes are open by
+        default, and its input is empty. The process id is that of the command itself.
         """
         own = how.pop("preexec_fn", None)
 
         def enter() -> None:
+            """Moves the child into the namespaces; called between fork and exec."""
             die_with_parent()
             raise_on_error(LIBC.setns(self.inner["mnt"], CLONE_NEWNS), "setns(mnt)")
             raise_on_error(LIBC.setns(self.nets[net], CLONE_NEWNET), "setns(net)")
@@ -176,7 +183,10 @@ class Lab:
         return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
 
     def run(self, net: str, *words: str | Path, **how: Any) -> str:
-        """Runs a command in a namespace. Returns its standard output; raises `RuntimeError` if it fails."""
+        """Runs a command in a namespace and returns its standard output; raises `RuntimeError` if it fails.
+
+        Raises `TimeoutExpired` after 60 s.
+        """
         done = self.call(net, *words, **how)
         if done.returncode:
             raise RuntimeError(f"{' '.join(map(str, words))}: {done.stderr.strip() or done.stdout.strip()}")
@@ -191,8 +201,10 @@ class Lab:
 
     @contextlib.contextmanager
     def inside(self, net: str) -> Iterator[None]:
-        """Moves this thread into a network namespace while the context lasts, for the sockets that
-        it opens. Contexts do not nest.
+        """Moves this thread into a network namespace during the block, for the sockets that it opens.
+
+        Blocks do not nest: the end of each leads back to the namespace in which the lab was made. Raises
+        `OSError` if a move fails.
         """
         raise_on_error(LIBC.setns(self.nets[net], CLONE_NEWNET), "setns(net)")
         try:
@@ -217,7 +229,7 @@ class Lab:
     def tcx(self, net: str, device: str) -> list[int]:
         """Returns the ids of the programs at a device's tcx egress hook, which older bpftools do not show.
 
-        There are 16 at most. Raises `OSError` where the kernel has no such hook.
+        There are 16 at most. Raises `OSError` where the kernel has no such hook, or for an unknown device.
         """
         numbers = (ctypes.c_uint32 * 16)()
         with self.inside(net):
@@ -254,16 +266,15 @@ class Lab:
         return strip_counters(json.loads(self.run(net, *words) or "[]"))
 
     def pinned(self) -> list[str]:
-        """Returns the paths of everything pinned below the BPF folder of `mousehole-live`."""
+        """Returns the sorted paths of everything pinned below the BPF folder of `mousehole-live`."""
         found = self.call(next(iter(self.nets)), "find", str(BPF_ROOT / "mousehole")).stdout
         return sorted(found.split())
 
     def owned(self, flows: int) -> list[str]:
-        """Returns our BPF maps with `flows` entries, and the programs that use them, anywhere on the
-        machine.
-        The lab has a namespace.
+        """Returns our BPF maps with `flows` entries, and the programs that use them, anywhere on the machine.
 
-        The kernel's lists name no owner, so an unusual number of entries identifies a lab's maps.
+        Each is a text such as "map 12". The kernel's lists name no owner, so an unusual number of entries
+        identifies a lab's maps. The lab must have a namespace.
         """
         net = next(iter(self.nets))
         maps = [
@@ -311,7 +322,7 @@ class Echo:
         self.answers = 0
         self.over = threading.Event()
         self.threads = [
-            threading.Thread(target=one, daemon=True) for one in (self._echo, self._send, self._note)
+            threading.Thread(target=one, daemon=True) for one in (self._echo, self._send, self._count_answers)
         ]
         for thread in self.threads:
             thread.start()
@@ -330,7 +341,7 @@ class Echo:
                 self.asking.send(bytes(100))
             time.sleep(self.INTERVAL_S)
 
-    def _note(self) -> None:
+    def _count_answers(self) -> None:
         """Counts the answers until the end."""
         while not self.over.is_set():
             with contextlib.suppress(OSError):
@@ -340,7 +351,7 @@ class Echo:
     def answers_within(self, seconds: float) -> bool:
         """Returns whether a datagram sent from now on is answered within so many seconds.
 
-        Returns as soon as it is.
+        Waits until it is answered, or for the whole time.
         """
         before, deadline = self.answers, time.monotonic() + seconds
         # Two, since one may have been under way.
@@ -349,7 +360,7 @@ class Echo:
         return self.answers >= before + 2
 
     def close(self) -> None:
-        """Stops the threads and closes the sockets. Waits for the threads, at most 0.2 s each."""
+        """Stops the threads and closes the sockets; waits for the threads, at most 0.2 s each."""
         self.over.set()
         for thread in self.threads:
             thread.join()
@@ -366,6 +377,7 @@ def transfer(lab: Lab, server: str, client: str, address: str, size: int, port: 
         listener = socket.create_server((address, port))
 
     def serve() -> None:
+        """Sends the bytes to one client."""
         end, _ = listener.accept()
         with end:
             end.sendall(bytes(size))

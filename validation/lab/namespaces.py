@@ -38,7 +38,10 @@ def die_with_parent() -> None:
 
 
 def raise_on_error(result: int, what: str) -> None:
-    """Raises `OSError` if a C call failed, so that no code continues in the wrong namespace."""
+    """Raises `OSError` if a C call failed, so that no code continues in the wrong namespace.
+
+    A failed call has a `result` other than 0; `what` names it in the message.
+    """
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
@@ -48,8 +51,9 @@ class Namespace:
     """A new network namespace, which a descriptor holds open; as a context manager it is entered."""
 
     def __init__(self) -> None:
-        """Moves the calling thread into a new namespace, brings up its loopback device and writes
-        `SETTINGS`. Needs root's rights; raises `OSError` without them.
+        """Moves the calling thread into a new namespace, which has its loopback device up and `SETTINGS`.
+
+        Needs the rights of root; raises `OSError` without them.
         """
         raise_on_error(LIBC.unshare(CLONE_NEWNET), "unshare(CLONE_NEWNET)")
         self.fd = os.open("/proc/self/ns/net", os.O_RDONLY)
@@ -58,7 +62,7 @@ class Namespace:
         self.write_settings(SETTINGS)
 
     def __enter__(self) -> Namespace:
-        """Moves the calling thread into the namespace. Raises `OSError` if that fails."""
+        """Moves the calling thread into the namespace; raises `OSError` if that fails."""
         raise_on_error(LIBC.setns(self.fd, CLONE_NEWNET), "setns")
         return self
 
@@ -82,7 +86,7 @@ class Namespace:
     def command(self, line: str) -> None:
         """Runs a command in this namespace; raises `RuntimeError` with its message if it fails.
 
-        The thread stays in the namespace.
+        `line` is split at spaces and has no quotes. The thread stays in the namespace.
         """
         with self:
             done = subprocess.run(line.split(), capture_output=True, text=True, check=False)
@@ -90,10 +94,9 @@ class Namespace:
             raise RuntimeError(f"{line}: {done.stderr.strip() or done.stdout.strip()}")
 
     def add_tun(self, name: str) -> int:
-        """Creates a TUN device in this namespace.
+        """Creates a TUN device in this namespace and returns a descriptor of it that children inherit.
 
-        Returns it as a descriptor that children inherit. It is up and has no address. The thread stays in
-        the namespace.
+        The device is up and has no address. The thread stays in the namespace.
         """
         with self:
             fd = os.open("/dev/net/tun", os.O_RDWR)
@@ -138,7 +141,7 @@ def make_mounts_private() -> None:
 def raise_priority() -> None:
     """Gives this process real-time priority if that is allowed, so that a busy machine delays it little.
 
-    Does nothing where it is not.
+    Does nothing where it is not allowed.
     """
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -148,10 +151,10 @@ def raise_priority() -> None:
 def run_network(
     module: str, devices: Sequence[int], words: Sequence[str], report: dict[str, object]
 ) -> Iterator[None]:
-    """Runs a network between TUN devices while the context lasts; `report` is filled with its JSON
-    at the end. Raises `TimeoutExpired` if it does not end within 20 s.
+    """Runs a network between TUN devices during the block; `report` is filled with its JSON at the end.
 
-    `module` is a module of this package, and `words` are its further arguments.
+    `module` is a module of this package. `devices` are the descriptors of the devices, and `words` the
+    further arguments. Raises `TimeoutExpired` if it does not end within 20 s.
     """
     command = [sys.executable, "-m", f"validation.lab.{module}", *map(str, devices), *words]
     process = subprocess.Popen(

@@ -29,9 +29,7 @@ SYN = 0x02
 
 @dataclass(frozen=True)
 class Path:
-    """A path: rate in bit/s, buffer in packets besides the one in transmission, share of data
-    packets lost.
-    """
+    """A path: rate, buffer in packets besides the one in transmission, and share of data packets lost."""
 
     rate_bps: float
     buffer_packets: int
@@ -63,9 +61,10 @@ class Connection:
     is_single: bool = True
 
     def departure(self, now: float, length: int) -> float | None:
-        """Returns when a packet that arrives now will leave the FIFO, or None if it is lost or
-        finds no room. Draws one random number; times are in seconds, `length` is in bytes. Counts lost and
-        overflowed packets.
+        """Returns the time at which a packet that arrives now will leave the FIFO, or None if it is lost.
+
+        It is lost by chance, for which it draws one random number, or if the FIFO is full; both are counted.
+        Times are in seconds, `length` is in bytes.
         """
         if self.draws.random() < self.path.loss:
             self.lost += 1
@@ -84,7 +83,7 @@ class Connection:
     def on_data(self, segment: Segment, now: float) -> None:
         """Records the bytes that have arrived at the client, and the times at which answers are complete.
 
-        `now` is the time of arrival. Sequence numbers count from the SYN's. Segments before the SYN, and
+        `now` is the time of arrival, s. Sequence numbers count from the SYN's. Segments before the SYN, and
         those without data, change nothing.
         """
         if segment.flags & SYN:
@@ -134,7 +133,7 @@ class Segment:
 
     @staticmethod
     def parse(packet: bytes) -> Segment | None:
-        """Parses a packet; returns None for anything but TCP over IPv4."""
+        """Returns the segment in a packet, or None for anything but TCP over IPv4."""
         if len(packet) < 40 or packet[0] >> 4 != 4 or packet[9] != 6:
             return None
         begin = 4 * (packet[0] & 15)
@@ -148,6 +147,7 @@ class Network(Delay):
     """All paths, between two descriptors: that of the server's device and that of the client's."""
 
     def __init__(self, server: int, client: int, connections: list[Connection]) -> None:
+        """Makes both descriptors non-blocking; the connection at index n has the client's port n."""
         super().__init__([server, client])
         self.server, self.client, self.connections = server, client, connections
 
@@ -177,9 +177,9 @@ class Network(Delay):
     def report(self) -> dict[str, object]:
         """Returns the measurements of all paths, and the lateness of packets in µs.
 
-        Of each connection: seconds from the SYN to the end of each answer that ended, packets lost
-        by chance and by overflow, and the number of segments that were acknowledged one by one at
-        its start.
+        Each list has an entry for each connection: seconds from the SYN to the end of each answer that ended,
+        packets lost by chance and by overflow, and the number of segments that were acknowledged one by one
+        at its start.
         """
         return {
             "seconds": [[end - c.opened for end in c.completed] for c in self.connections],

@@ -48,17 +48,15 @@ class Task:
 
     @property
     def seconds(self) -> float:
-        """The longest time that the traffic may last, s."""
+        """Returns the longest time that the traffic may last, s."""
         return self.warmup_s + self.window_s + LAST_S
 
 
 def play(hosts: Hosts, task: Task) -> dict[str, Any]:
-    """Starts the transfers at their times.
+    """Starts the transfers at their times and returns their results.
 
-    Short ones that did not end are None; it lasts at most `task.seconds`.
-
-    Returns as a dictionary the time of each short one, s, and the rate of the long ones in the
-    window, bit/s.
+    These are the time of each short transfer, s, None if it did not end; the rate of all long ones in the
+    window, bit/s; and the p99 of how late transfers started, µs. Lasts at most `task.seconds`.
     """
     begin = time.monotonic() + BEGIN_S
     bulk = [Transfer(number, [ENDLESS], 0.0) for number in range(task.bulk)]
@@ -112,8 +110,9 @@ def count_segments(end: Namespace) -> tuple[int, int]:
 def measure(task: Task) -> dict[str, Any]:
     """Builds the lab, installs the queue at the router, plays the transfers and returns their results.
 
-    Gives the process real-time priority and switches the garbage collector off. Raises `RuntimeError` if a
-    command fails.
+    Adds the kernel's release, the report of the delay line, the load, and the segments that clients sent for
+    each that arrived. Gives the process real-time priority and switches the garbage collector off. Raises
+    `RuntimeError` if a command fails.
     """
     make_mounts_private()
     case = Case("cubic", task.bulk, rtt_s=task.rtt_s)
@@ -139,9 +138,9 @@ def measure(task: Task) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Runs one task, given as a file of JSON.
+    """Runs one task, given as a file of JSON, and prints the result as JSON; returns 0.
 
-    Prints the result as JSON. An alarm ends the process 30 s after the longest time.
+    An alarm ends the process 30 s after the longest time.
     """
     die_with_parent()
     task = Task(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))

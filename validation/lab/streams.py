@@ -38,9 +38,9 @@ class Streams:
     """Streams from the server to the client; `start` sends, and `delays_s` reads the arrivals."""
 
     def __init__(self, server: Namespace, client: Namespace, streams: Sequence[Stream]) -> None:
-        """Opens a socket per stream at the client, which the calling thread enters.
+        """Opens a socket for each stream at the client, whose namespace the calling thread enters.
 
-        Needs CAP_NET_ADMIN.
+        Needs CAP_NET_ADMIN; raises `OSError` without it.
         """
         self._server, self._streams, self._sender = server, streams, 0
         self._ends: list[socket.socket] = []
@@ -54,10 +54,7 @@ class Streams:
                 self._ends.append(end)
 
     def start(self, begin_s: float, seconds: float) -> None:
-        """Forks a process that sends for `seconds` from the monotonic time `begin_s` on.
-
-        Returns at once.
-        """
+        """Forks a process that sends for `seconds` from the monotonic time `begin_s` on; returns at once."""
         self._sender = os.fork()
         if self._sender:
             return
@@ -76,10 +73,10 @@ class Streams:
             os._exit(0)
 
     def delays_s(self, from_s: float, to_s: float) -> dict[str, list[float | None]]:
-        """Ends the sender. Returns by stream the one-way delays, s, of the packets due from
-        `from_s` to `to_s`. Closes the sockets; called once, after `start`.
+        """Ends the sender and returns the one-way delays, s, of the packets due from `from_s` to `to_s`.
 
-        A lost packet's is None. Times count from the start of sending.
+        They are by the stream's name, None for a packet that was lost. Times count from the start of sending.
+        Closes the sockets; is called once, after `start`.
         """
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._sender, signal.SIGKILL)
@@ -94,8 +91,9 @@ class Streams:
 
 
 def schedule_packets(streams: Sequence[Stream], seconds: float) -> list[tuple[float, int, int]]:
-    """Returns for each packet its time, s, the stream's index and its number in the stream, in
-    order of time.
+    """Returns for each packet its time, s, the index of its stream, and its number in the stream.
+
+    They are in order of time.
     """
     due = [
         (packet * stream.gap_s, number, packet)
@@ -106,7 +104,7 @@ def schedule_packets(streams: Sequence[Stream], seconds: float) -> list[tuple[fl
 
 
 def _received(end: socket.socket) -> list[tuple[int, float]]:
-    """Returns number and one-way delay, s, of every packet that waits in a socket. Empties the socket."""
+    """Returns number and one-way delay, s, of every packet that waits in a socket, and empties it."""
     found = []
     with contextlib.suppress(BlockingIOError):
         while True:

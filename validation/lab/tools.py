@@ -22,7 +22,7 @@ def find_missing(tools: Mapping[str, str], how: str = "make deps") -> str | None
 
 @contextmanager
 def keep_busy(processes: int) -> Iterator[None]:
-    """Runs so many processes that always want a CPU while the context lasts."""
+    """Runs so many processes that always want a CPU during the block, and kills them at its end."""
     words = [sys.executable, "-c", "while True: pass"]
     started = [subprocess.Popen(words, preexec_fn=die_with_parent) for _ in range(processes)]
     try:

@@ -26,7 +26,7 @@ MOST_AT_ONCE = 120
 def play(hosts: Hosts, transfers: list[Transfer], seconds: float) -> None:
     """Starts the transfers while their rates fit the budget, and serves them until all end or time is up.
 
-    One that exceeds the budget by itself runs alone.
+    Waits 1 s first. A transfer that exceeds the budget by itself runs alone.
     """
     deadline = time.monotonic() + seconds
     # The network's process has to be there before the first packet.
@@ -44,9 +44,9 @@ def play(hosts: Hosts, transfers: list[Transfer], seconds: float) -> None:
 
 
 def main() -> int:
-    """Builds the lab, plays the transfers and prints the report of the network.
+    """Builds the lab, plays the transfers and prints the report of the network; returns 0.
 
-    An alarm ends the process 20 s after the task's time. Returns 0.
+    An alarm ends the process 20 s after the task's time.
     """
     die_with_parent()
     task = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))

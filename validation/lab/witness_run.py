@@ -36,7 +36,7 @@ class Measured:
 
 
 def measure(case: Case) -> Measured:
-    """Builds the lab, runs the case in it, and returns the results. Needs the rights of root."""
+    """Builds the lab, runs the case in it, and returns the results; needs the rights of root."""
     lab = Lab(case)
     delay: dict[str, Any] = {}
     with lab.delay_line(case, delay):
@@ -50,9 +50,9 @@ def measure(case: Case) -> Measured:
 
 
 def play(case: Case, hosts: Hosts, sampler: QueueSampler) -> Measured:
-    """Starts the flows, waits for the warm-up, and measures over the window.
+    """Starts the flows, waits for the warm-up, and returns the measurements of the window.
 
-    The flows are still open at the end.
+    The flows are still open at the end. The result has no lateness yet.
     """
     begin = time.monotonic()
     for index in range(case.flows):
@@ -81,9 +81,9 @@ def serve_until(hosts: Hosts, until: float) -> None:
 
 
 def main() -> int:
-    """Runs one case, given as JSON.
+    """Runs one case, given as JSON, and prints the results as JSON; returns 0.
 
-    Prints the results as JSON; an alarm ends the process `SPARE_S` after the run's length. Returns 0.
+    An alarm ends the process `SPARE_S` after the run's length.
     """
     die_with_parent()
     case = Case(**json.loads(sys.argv[1]))

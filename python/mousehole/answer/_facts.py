@@ -22,7 +22,10 @@ LATER = ("vetoes", "reference", "instead_of")
 
 
 def facts_entry(results: Results) -> dict[str, object]:
-    """Returns what `restore_results` needs besides manifest and traffic: label, plan, capture, all runs."""
+    """Returns the label, plan, capture and all runs of a comparison as entries of its document.
+
+    `restore_results` reads them, together with `manifest` and `traffic`. `capture` is None for a model.
+    """
     plan, capture = results.plan, results.capture
     return {
         "label": results.label,
@@ -33,7 +36,7 @@ def facts_entry(results: Results) -> dict[str, object]:
 
 
 def restore_results(document: Entry) -> Results:
-    """Returns the results that a document of `comparison_document` is about.
+    """Returns the results of a comparison from the document that `comparison_document` made; runs nothing.
 
     Raises `KeyError`, `TypeError` or `ValueError` where something is missing or of another type.
     """
@@ -53,9 +56,9 @@ def restore_results(document: Entry) -> Results:
 
 
 def _warmup_entry(plan: Plan) -> dict[str, object] | None:
-    """Returns the warm-up of the plan as JSON has it; None if the plan does not know what the load needs.
+    """Returns the warm-up of the plan as JSON, None if the plan has none.
 
-    `needed_s` has one value for each load of the plan.
+    `needed_s` has one value in seconds for each load of the plan, in the plan's order.
     """
     warmup = plan.warmup
     if warmup is None:
@@ -156,5 +159,5 @@ def _restore_facts(entry: Entry, plan: Plan) -> RunFacts:
 
 
 def _restore_numbers(values: list[float | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Returns numbers as an array, NaN for None."""
+    """Returns numbers as an array of floats; a None becomes NaN."""
     return np.array([none_to_nan(value) for value in values], np.float64)

@@ -55,18 +55,16 @@ class Settings:
 
     @property
     def directions(self) -> "tuple[Settings, ...]":
-        """The settings of each direction, the download first."""
+        """Returns the settings of each direction, the download first; one entry if `back` is None."""
         return tuple(sorted((self, self.back), key=lambda one: one.direction)) if self.back else (self,)
 
 
 def find_link(scenario: Scenario, buffer: str, means: Mapping[str, int] | None = None) -> Link | None:
     """Returns the bottleneck of a scenario that is filled in; None if its rate is unknown or varies.
 
-    Without `means`, it reads the files of a rate that varies.
-
     A rate that varies is allowed behind a shaper at a constant one. `buffer` is that of the cell of the grid,
     such as `50p`, `64kB` or `1bdp`. `means` are the mean rates of a manifest, whose scenario names files
-    without folders.
+    without folders; without `means`, the files of a rate that varies are read.
     """
     if means is None:
         means = bottleneck.read_mean_rates(scenario) if "shape" in scenario["link"] else {}
@@ -118,15 +116,15 @@ def _make_settings(way: InstallPlan, back: Settings | None) -> Settings:
 
 
 def explain_no_installation(scheme: str, link: Link | None) -> str:
-    """Returns a clause on why nothing installs a scheme; empty if something does."""
+    """Returns a clause on why nothing installs a scheme on the link; empty if something does."""
     return _engine.NO_LINK if link is None else link.install(scheme)[1] or ""
 
 
 def install_script(found: Settings) -> str:
     """Returns the commands as a shell script that takes the device as its argument.
 
-    Rows that are no command of tc, nft or `mousehole-live` become comments. Commands of nft follow those
-    of `FIREWALL`.
+    Rows that are no command of tc, nft or `mousehole-live` become comments, and DEV becomes the argument. If
+    there are commands of nft, those of `FIREWALL` come before all others.
     """
     head = ["#!/bin/sh", "# Usage: install.sh DEVICE, as root."]
     head += [f"# Needs {need}." for need in found.needs]
@@ -141,7 +139,7 @@ def install_script(found: Settings) -> str:
 
 
 def wred_table(profiles: Sequence[WredProfile]) -> str:
-    """Returns the profiles as a table in Markdown, with what each number means."""
+    """Returns the profiles as a table in Markdown, in their order, with an explanation of each column."""
     rows = [
         f"| {one.dscp} | {one.min_packets} | {one.max_packets} | {one.probability} "
         f"| 2^-{one.weight_exponent} |"

@@ -21,10 +21,9 @@ PLAIN = tuple(item.name for item in fields(Plan) if item.name not in ("base", "w
 
 
 def make_manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:
-    """Returns the manifest of a comparison; `read` is what was read of the traffic.
+    """Returns the manifest of a comparison; `read` is the traffic as the engine read it, or None.
 
     Reads every input file for its digest, and raises `MouseholeError` for one that cannot be read.
-
     `findings.with_endpoint` adds what follows only from the runs.
     """
     first = plan.scenario(plan.cells[0], plan.baseline)
@@ -42,15 +41,18 @@ def make_manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | Non
 
 
 def plan_entry(plan: Plan) -> dict[str, object]:
-    """Returns the plan as a document has it, but for what the warm-up is chosen from."""
+    """Returns the plan as an entry of a document: its plain fields and its scenario, without the warm-up.
+
+    The names of the scenario's files lose their directories.
+    """
     return {**{name: getattr(plan, name) for name in PLAIN}, "scenario": strip_directories(plan.base)}
 
 
 def list_inputs(traffic: TrafficInput, read: list[InputEntry]) -> list[InputEntry]:
-    """Returns name and SHA-256 of each input file, and of connections in memory, which count as one file.
+    """Returns name and SHA-256 of each input file, then of connections in memory, which count as one file.
 
-    `read` has the entries of what can be read only once, such as standard input. Raises `MouseholeError` for
-    a file that cannot be read.
+    `read` has the entries of inputs that can be read only once, such as standard input. Raises
+    `MouseholeError` for a file that cannot be read.
     """
     in_memory = traffic.in_memory()
     return [*(input_entry(file, read) for file in traffic.files), *([in_memory] if in_memory else [])]
@@ -62,10 +64,11 @@ def list_sources(read: _engine.Traffic | None) -> list[InputEntry]:
 
 
 def input_entry(file: Path, read: list[InputEntry]) -> InputEntry:
-    """Returns name and SHA-256 of an input file.
+    """Returns name and SHA-256 of an input file, which is read for it.
 
     The entry of standard input or of a pipe, which can be read once only, is taken from `read`. Raises
-    `MouseholeError` for a file that is missing, unreadable or not regular.
+    `MouseholeError` for a file that is missing, unreadable or not regular, and `StopIteration` if `read` has
+    no entry of standard input.
     """
     if str(file) == sizefiles.STANDARD_INPUT:
         return next(entry for entry in read if entry["name"] == "standard input")
@@ -85,7 +88,7 @@ def input_entry(file: Path, read: list[InputEntry]) -> InputEntry:
 
 
 def strip_directories(scenario: Scenario) -> Scenario:
-    """Returns the scenario with the names of files without their directories.
+    """Returns a copy of the scenario in which files are named without their directories.
 
     Listed connections are replaced by their number and digest, unless that was done before.
     """

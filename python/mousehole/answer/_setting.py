@@ -9,7 +9,10 @@ from mousehole.scenario import bottleneck
 
 
 def find_surroundings(results: Results, cell: Cell) -> Mapping[str, object]:
-    """Returns the context of a cell that its answer depends on: scenario, traffic, warm-up."""
+    """Returns the context that the answer for a cell depends on: scenario, traffic, link and warm-up.
+
+    The warm-up is in seconds. `warmup_needed_s` is None if the plan does not know the sizes of the traffic.
+    """
     plan, manifest = results.plan, results.manifest
     return {
         "label": results.label,

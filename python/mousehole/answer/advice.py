@@ -32,13 +32,13 @@ class Advice(AnswerRow):
 
     @property
     def ruled_out(self) -> tuple[str, ...]:
-        """The schemes that a veto rules out, the fastest first."""
+        """Returns the schemes that a veto rules out, each once, the fastest first."""
         return tuple(dict.fromkeys(one.scheme for one in self.vetoes if one.binds))
 
 
 @allow_all_cells
 def advice(results: Results, cell: Cell) -> list[Advice]:
-    """Returns the answer for a cell, as a list of one."""
+    """Returns the answer for a cell, as a list of one; for None, one answer per cell."""
     found = results.compared(cell).advise(find_surroundings(results, cell))
     way = found.pop("installation")
     vetoes = tuple(Veto(**one) for one in found.pop("vetoes"))
@@ -48,9 +48,9 @@ def advice(results: Results, cell: Cell) -> list[Advice]:
 
 
 def stand_in(results: Results) -> list[str]:
-    """Returns the sentence on what is played instead of a capture that is too small, in a list.
+    """Returns, as a list of one, the sentence on the model that is played for a capture that is too small.
 
-    Empty if the capture is played.
+    The list is empty if the capture itself is played.
     """
     line = results.compared(results.plan.cells[0]).stand_in(results.label, results.plan.instead_of)
     return [] if line is None else [line]

@@ -17,7 +17,10 @@ Document = Mapping[str, object]
 
 
 def comparison_document(results: Results) -> Document:
-    """Returns the document of schema `mousehole.compare/3`."""
+    """Returns a comparison as a document of schema `mousehole.compare/3`, from which `load` restores it.
+
+    `traffic` is empty if the traffic was not summarised.
+    """
     return {
         "schema": COMPARE_SCHEMA,
         "manifest": results.manifest,

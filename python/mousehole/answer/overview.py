@@ -31,7 +31,7 @@ def find_size_reference(results: Results) -> str:
 
 
 def _make_size_row(buffer: str, load: float | None, response_mean_change: Any, **row: Any) -> SizeRow:
-    """Returns a row of the change by size, of the cell and the engine's row."""
+    """Returns a row of the change by size from the engine's row and the cell's buffer and load."""
     return SizeRow(buffer, load, **row, response_mean_change=Change(*response_mean_change))
 
 
@@ -40,7 +40,7 @@ by_size_rows = table_rows("size", _make_size_row)
 
 
 def _mean_of_finite(values: Floats) -> float:
-    """Returns the mean over the replications that have such transfers, NaN if none has."""
+    """Returns the mean of the finite values, NaN if there are none."""
     known = values[np.isfinite(values)]
     return float(np.mean(known)) if known.size else nan
 
@@ -57,10 +57,9 @@ class GridTime:
 
 
 def grid_times(results: Results, role: Summary, load: float | None) -> list[GridTime]:
-    """Returns the times of all schemes with all buffers at a load, scheme by scheme.
+    """Returns the mean times of all schemes with all buffers at a load: by scheme, then by buffer.
 
-    `load` is one of the plan's. Without such transfers a time is NaN.
-
+    Buffers are in the plan's order, and `load` is one of the plan's. Without such transfers a time is NaN.
     All changes are against one cell, the baseline with the buffer that was named first, so that buffers can
     be compared with each other.
     """
@@ -106,9 +105,10 @@ def select_best_times(times: list[GridTime]) -> list[GridTime]:
 
 
 def group_schemes(results: Results, cell: Cell) -> dict[str, list[str]]:
-    """Returns the schemes by what installs them, without empty groups.
+    """Returns the schemes by what installs them: Linux or routers, `mousehole-live`, nothing; ideals last.
 
-    In each group the best for short transfers is first.
+    Empty groups are left out. Within a group the scheme with the least mean time of short transfers is first,
+    and schemes without such transfers are last.
     """
     link = find_link_of_cell(results, cell)
     means = {scheme: _short_mean(results, cell, scheme) for scheme in results.plan.schemes}
@@ -119,7 +119,7 @@ def group_schemes(results: Results, cell: Cell) -> dict[str, list[str]]:
 
 
 def _choose_group(scheme: str, link: Link | None) -> str:
-    """Returns the group of a scheme; on a link of no constant rate nothing installs it."""
+    """Returns the group of a scheme; without a link of constant rate (None) nothing installs it."""
     if is_ideal(scheme):
         return IDEALS
     way = None if link is None else find_installation(scheme, link)

@@ -25,17 +25,19 @@ class Rows(Protocol[R]):
     """Returns the rows of one cell, or for None those of all cells."""
 
     def __call__(self, results: Results, cell: Cell | None = None) -> list[R]:
-        """Returns the rows."""
+        """Returns the rows of `cell`, or for None those of all cells in the order of the plan."""
 
 
 def allow_all_cells(make: Callable[[Results, Cell], list[R]]) -> Rows[R]:
-    """Lets a function that returns the rows of one cell also take None, which means all cells.
+    """Returns a function that also takes None for the cell, which means all cells, in the plan's order.
 
-    The rows of a cell are made once and stored in `Results.kept`; tables, plots and documents share them.
+    The rows of a cell are made by `make` once and stored in `Results.kept`; tables, plots and documents share
+    the list, so callers do not change it.
     """
 
     @wraps(make)
     def rows(results: Results, cell: Cell | None = None) -> list[R]:
+        """Returns the rows of a cell, or of all cells in the plan's order without one."""
         if cell is None:
             return [row for each in results.plan.cells for row in rows(results, each)]
         key = (make, cell)
@@ -47,9 +49,13 @@ def allow_all_cells(make: Callable[[Results, Cell], list[R]]) -> Rows[R]:
 
 
 def table_rows(name: TableRows, make: Callable[..., R]) -> Rows[R]:
-    """Returns the function for the rows of one of the engine's tables, each made by `make`."""
+    """Returns the function for the rows of one of the engine's tables.
+
+    It calls `make` with buffer and load of the cell and the engine's row as keywords, once per row.
+    """
 
     def rows(results: Results, cell: Cell) -> list[R]:
+        """Returns the rows of the engine's table for a cell."""
         return [make(cell.buffer, cell.load, **row) for row in results.compared(cell).rows(name)]
 
     return allow_all_cells(rows)

@@ -45,14 +45,15 @@ def margins(given: Sequence[str]) -> list[Margin]:
 
 
 def read_margin(text: str) -> Margin:
-    """Reads a margin such as `calls p95 +10ms`; raises `MouseholeError` for any other text."""
+    """Returns the margin of a text such as `calls p95 +10ms`; raises `MouseholeError` for any other text."""
     return _engine.read_margin(quantities.table(), text)
 
 
 def split_change(field: str, text: str, form: str) -> tuple[str, str, float, str]:
-    """Splits a change such as `calls p95 +10ms` into what changes, sign, number and unit.
+    """Returns a change such as `calls p95 +10ms` as what changes, sign, number and unit.
 
-    Raises `MouseholeError` for any other text; `form` is what its message names as allowed.
+    Raises `MouseholeError` for any other text, with `field` as its field; `form` is what its message names as
+    allowed.
     """
     found = _engine.read_change(text)
     if found is None:

@@ -7,9 +7,9 @@ T = TypeVar("T")
 
 
 def choose_evenly(items: Sequence[T], most: int) -> list[T]:
-    """Returns at most `most` items, evenly spaced from the first to the last; all if there are no more.
+    """Returns at most `most` items in their order, evenly spaced from the first to the last.
 
-    `most` is at least 2.
+    All are returned if there are no more. `most` is at least 2.
     """
     if len(items) <= most:
         return list(items)

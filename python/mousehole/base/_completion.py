@@ -11,7 +11,10 @@ SEPARATOR = re.compile(r"[,|]")
 
 
 def complete_schemes(incomplete: str) -> list[str]:
-    """Returns completions of a list of schemes: its last name, after a comma or a bar, is completed."""
+    """Returns completions of a list of schemes: the name after the last comma or bar is completed.
+
+    Each has the text before that name in front. Empty if no scheme or part begins so.
+    """
     start = max((found.end() for found in SEPARATOR.finditer(incomplete)), default=0)
     names = [entry["name"] for entry in (*_engine.schemes(), *_engine.parts())]
     before, last = incomplete[:start], incomplete[start:]

@@ -13,12 +13,13 @@ LONGEST_VALUE = 300
 
 
 class MouseholeError(ValueError):
-    """A fault in the input, in one sentence: the file and line or the field, the value, what is allowed.
+    """A fault in the input, in one sentence.
 
-    `kind` is "value", "missing", "conflict", "unknown" or "form" for a fault of a field, which `field`
-    names with its path (`link.rate`). It is "row" or "file" for a fault of a file, else None. `value` is
-    the offending value as text and `allowed` what would be accepted, where they are known. What ends a
-    line or steers a terminal is written out.
+    The sentence names the file and line or the field, the value, and the allowed values. `kind` is "value",
+    "missing", "conflict", "unknown" or "form" for a fault of a field, which `field` names with its path
+    (`link.rate`). It is "row" or "file" for a fault of a file, else None. `value` is the offending value as
+    text and `allowed` what would be accepted, where they are known. What ends a line or steers a terminal is
+    written out.
     """
 
     def __init__(
@@ -26,6 +27,10 @@ class MouseholeError(ValueError):
         value: str | None = None, allowed: str | None = None, file: str | None = None,
         line: int | None = None,
     ) -> None:  # fmt: skip
+        """Makes the message: the sentence, after the file with its line, or else the field.
+
+        Control characters in it are escaped, and a long message is shortened.
+        """
         self.sentence = sentence
         self.kind, self.field, self.value, self.allowed = kind, field, value, allowed
         self.file, self.line = file, line
@@ -36,10 +41,9 @@ class MouseholeError(ValueError):
     def renamed(self, names: Mapping[str, str]) -> "MouseholeError":
         """Returns the error with its field, or the part of a path that its field begins with, renamed.
 
-        Returns the error itself if no name fits; a new one has no file and line.
-
         `names` maps fields to new names. After the name of an option, the dot of a path becomes a space:
-        `--param sessions`. Paths in what is allowed are renamed, too.
+        `--param sessions`. Paths in `allowed` are renamed, too. Returns the error itself if no name fits; a
+        new one has no file and line.
         """
         field = self.field or ""
         fits = [name for name in names if re.match(rf"{re.escape(name)}(?![\w-])", field)]
@@ -71,12 +75,12 @@ def _rename_paths(text: str, names: Mapping[str, str]) -> str:
 
 
 def file_error(file: object, sentence: str) -> MouseholeError:
-    """Returns the error of a fault of a file, which its path or name stands for."""
+    """Returns the error of a fault of a file, given by its path or name."""
     return MouseholeError(sentence, kind="file", file=str(file))
 
 
 def _shorten_message(message: str) -> str:
-    """Returns the message with a note in place of the middle of what is too long to be read."""
+    """Returns the message with notes in place of the middle of words and texts that are too long to read."""
     message = re.sub(rf"\S{{{LONGEST_VALUE + 1},}}", lambda found: _shorten(found[0], LONGEST_VALUE), message)
     return _shorten(message, LONGEST)
 
@@ -102,7 +106,7 @@ def take_first_line(error: BaseException) -> str:
 
 
 class Stopped(KeyboardInterrupt):
-    """The work was interrupted (Ctrl-C); the message says what was finished."""
+    """The work was interrupted (Ctrl-C); the message says how much was finished."""
 
 
 class Terminated(BaseException):

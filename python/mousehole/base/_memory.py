@@ -29,8 +29,8 @@ def available_bytes() -> int | None:
 def estimate_reading_room() -> tuple[int | None, int | None]:
     """Returns how many rows of traffic may be held at once, and how many bytes reading may take.
 
-    The number of rows is a power of two, so that a machine whose memory is used a little differently reads
-    the same. Both are None where the system does not report the memory that is left.
+    The number of rows is a power of two, at least `LEAST_ROWS`, so that a machine whose memory is used a
+    little differently reads the same. Both are None where the system does not report the memory that is left.
     """
     left = available_bytes()
     if left is None:
@@ -40,9 +40,9 @@ def estimate_reading_room() -> tuple[int | None, int | None]:
 
 
 def _read_machine() -> int | None:
-    """Returns the bytes of memory that the machine has left.
+    """Returns the bytes of memory that the machine can still give; None if unknown.
 
-    Elsewhere than on Linux, it is all memory; None if unknown.
+    Where there is no /proc/meminfo, as elsewhere than on Linux, it is all memory, used or not.
     """
     try:
         for line in MEMINFO.read_text(encoding="ascii").splitlines():

@@ -15,7 +15,7 @@ from mousehole.base._errors import field_error
 
 @dataclass(frozen=True)
 class Unit:
-    """The unit of numbers without a unit: its suffix, and the words for what is allowed."""
+    """The unit of numbers without a unit: its suffix, and the text on allowed values."""
 
     suffix: str
     words: str
@@ -65,9 +65,10 @@ def find_shaper_rate(scheme: str) -> str | None:
 
 
 def with_unit(field: str, given: Any, unit: Unit) -> str:
-    """Returns a quantity as text with its unit; a number counts bits per second, seconds or bytes.
+    """Returns a quantity as text with its unit; a text is returned as it is.
 
-    Raises `MouseholeError` for anything but a text, a finite number, or for seconds a timedelta.
+    A number is in bits per second, seconds or bytes, as `unit` says. Raises `MouseholeError` for anything but
+    a text, a finite number, or for seconds a timedelta.
     """
     if isinstance(given, str):
         return given
@@ -80,10 +81,10 @@ def with_unit(field: str, given: Any, unit: Unit) -> str:
 
 
 def with_units(scenario: Mapping[str, Any], place: str = "") -> dict[str, Any]:
-    """Returns a scenario, or a section of it, with texts in place of quantities that are numbers.
+    """Returns a copy of a scenario, or of a section of it, with texts in place of numbers with a unit.
 
-    Section `traffic` stays as it is. Raises `MouseholeError` as `with_unit` does; `place` is the prefix of
-    a field's path in it.
+    Section `traffic` stays as it is. Raises `MouseholeError` as `with_unit` does; `place` is the prefix of a
+    field's path in it.
     """
     return {name: _add_units(f"{place}{name}", name, value) for name, value in scenario.items()}
 
@@ -103,7 +104,10 @@ def _add_units(path: str, name: str, value: Any) -> Any:
 
 
 def split_list(text: str) -> list[str]:
-    """Splits a text at commas outside parentheses: `"red,sfd(th=15kB,k=4)"` gives two items."""
+    """Returns the items of a text, split at commas outside parentheses: `"red,sfd(th=15kB,k=4)"` gives two.
+
+    Spaces around an item are removed; an empty text gives one empty item.
+    """
     items, depth, item = [], 0, ""
     for character in text:
         depth += (character == "(") - (character == ")")
@@ -116,9 +120,10 @@ def split_list(text: str) -> list[str]:
 
 
 def parse_texts(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
-    """Returns the items of a comma-separated text or of a sequence.
+    """Returns the items of a comma-separated text, split as by `split_list`, or of a sequence.
 
-    Raises `MouseholeError` for an empty item and for one that is given twice.
+    Raises `MouseholeError`, with `field` as its field, for anything else, for no item, for an empty one and
+    for one that is given twice.
     """
     if not isinstance(given, Iterable) or isinstance(given, Mapping):
         raise field_error(field, str(given), "a text, or a list of texts")
@@ -223,11 +228,10 @@ def parse_whole(field: str, text: str | None, lowest: int | None = None) -> int 
 
 
 def parse_parameters(field: str, given: Sequence[str]) -> dict[str, object]:
-    """Returns the parameters of `NAME=VALUE` texts by name.
+    """Returns the parameters of `NAME=VALUE` texts by name, in the order given.
 
-    A value is a number, `true`, `false` or a list as JSON has it; any other is a text.
-
-    Raises `MouseholeError` for a text of another form and for a name that is given twice.
+    A value is a number, `true`, `false` or a list as JSON has it; any other is a text. Raises
+    `MouseholeError` for a text of another form and for a name that is given twice.
     """
     found: dict[str, object] = {}
     for text in given:

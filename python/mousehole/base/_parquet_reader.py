@@ -16,9 +16,9 @@ ROWS = 500_000
 def read_table(file: Path) -> tuple[str, Callable[[], bytes]]:
     """Returns SHA-256 of a file, and a function for its next bytes as CSV.
 
-    The function returns empty bytes after the last row. It lets errors of polars pass.
-
-    Raises `MouseholeError` for a damaged file, and for one without a known column.
+    The function returns empty bytes after the last row, and lets errors of polars pass. Columns that the
+    engine does not know are left out. Raises `MouseholeError` for a damaged file, and for one without a known
+    column.
     """
     try:
         frame = pl.scan_parquet(file)
@@ -44,7 +44,7 @@ def _yield_chunks(frame: pl.LazyFrame, rows: int) -> Iterator[bytes]:
 
 
 def _is_read(name: str, kind: pl.DataType) -> bool:
-    """Returns whether the engine reads a column of this name and type."""
+    """Returns whether the engine reads a column of this name and polars type; not nested or binary ones."""
     return _engine.is_traffic_column(name) and not kind.is_nested() and kind not in (pl.Binary, pl.Object)
 
 

@@ -65,10 +65,8 @@ def is_place(name: str) -> bool:
 def place_traffic(name: str | None, users: int | None, apps: Apps | None) -> "tuple[TrafficSection, str]":
     """Returns section `traffic` of this many users with these applications, and its name for titles.
 
-    Raises `KeyError` for a `name` that is not among `places`.
-
-    `name` is a place, whose numbers hold where none are given, or None. Raises `MouseholeError` for a number
-    or an application that is not allowed, and for one that is missing.
+    `name` is a place, whose numbers hold where none are given, or None. Raises `KeyError` for a name that is
+    not among `places`, and `MouseholeError` for a number or an application that is not allowed or is missing.
     """
     place = None if name is None else places()[name]
     if users is not None and require_at_least("users", users, 1) > MOST_USERS:
@@ -84,7 +82,7 @@ def place_traffic(name: str | None, users: int | None, apps: Apps | None) -> "tu
 
 
 def with_load(traffic: "TrafficSection", load: float) -> "TrafficSection":
-    """Returns section `traffic` with this load.
+    """Returns a copy of section `traffic` with this load.
 
     It is the load of the main traffic. Without main traffic it is that of the mix's entry `web`, where it
     replaces the number of users; without such an entry the engine refuses it.
@@ -95,7 +93,11 @@ def with_load(traffic: "TrafficSection", load: float) -> "TrafficSection":
 
 
 def _parse_shares(given: Apps) -> dict[str, float]:
-    """Returns the share of each application; raises `MouseholeError` for one that is not allowed."""
+    """Returns the share of each application by name, by default that of the table.
+
+    Raises `MouseholeError` for an unknown application, one given twice, and a share not above 0 and at most
+    1.
+    """
     if isinstance(given, Mapping):
         given = [f"{name}:{share}" for name, share in given.items()]
     known, shares = applications(), dict[str, float]()

@@ -45,7 +45,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def install_ascii_fallback(stream: TextIO) -> None:
-    """Lets a stream write ASCII in place of characters that its encoding lacks.
+    """Changes a stream so that it writes ASCII in place of characters that its encoding lacks.
 
     Registers the handler for the whole process. A stream that is no `TextIOWrapper` stays as it is.
     """
@@ -86,7 +86,7 @@ def _replace_character(character: str) -> str:
 
 
 def _handle_encode_error(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Returns a replacement for the first character that an encoding lacks, and the place to go on from.
+    """Returns a replacement for the first character that an encoding lacks, and the index to continue at.
 
     It is a handler for `codecs.register_error`. A byte of a file's name that is no text stays that byte.
     Errors of decoding are raised again.

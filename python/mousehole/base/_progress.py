@@ -15,19 +15,19 @@ class Reporter(Protocol):
     """Receives reports on the progress of a comparison."""
 
     def say(self, text: str) -> None:
-        """Called with a remark or warning of one line."""
+        """Receives a remark or warning of one line."""
 
     def start(self, total: int, what: str = "runs") -> None:
-        """Called before `total` runs begin; of a single run, `what` is `percent`.
+        """Receives the number of runs before they begin; of a single run, `what` is `percent`.
 
         Called with megabytes and `MB read` before large files are read.
         """
 
     def advance(self) -> None:
-        """Called after each run, or after each percent of one."""
+        """Receives the end of a run, or of a percent of one."""
 
     def finish(self) -> None:
-        """Called when the runs are over, complete or not."""
+        """Receives the end of all runs, complete or not."""
 
 
 class Silent:
@@ -50,17 +50,18 @@ class ConsoleReporter:
     """Prints remarks on a console, and shows a bar there if it is a terminal, else a line every minute."""
 
     def __init__(self, console: "Console") -> None:
+        """Shows nothing until the first report."""
         self._console = console
         self._bar: Progress | None = None
         self._what, self._total, self._count = "", 0, 0
         self._begin_s = self._said_s = 0.0
 
     def say(self, text: str) -> None:
-        """Prints the remark."""
+        """Prints the remark on a line of its own, without markup."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def start(self, total: int, what: str = "runs") -> None:
-        """Resets count and clock, and shows a bar if the console is a terminal."""
+        """Resets count and clock, and shows a bar named `what` if the console is a terminal."""
         self._what, self._total, self._count = what, total, 0
         self._begin_s = self._said_s = time.monotonic()
         if self._console.is_terminal:
@@ -72,7 +73,7 @@ class ConsoleReporter:
             self._bar.start()
 
     def advance(self) -> None:
-        """Advances the bar, or prints a line if a minute has gone since the last one."""
+        """Advances the bar; without one, counts, and prints a line at most once a minute."""
         if self._bar is not None:
             self._bar.advance(self._bar.task_ids[0])
             return

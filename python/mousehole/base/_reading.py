@@ -11,7 +11,7 @@ MOST_BYTES = 16_000_000
 def read_text(path: Path, what: str) -> str:
     """Returns the text of a file; `what` names it in errors, such as "the scenario".
 
-    Raises `MouseholeError` for one that is not there, too large, no file, or not in UTF-8.
+    Raises `MouseholeError` for one that is missing or unreadable, longer than `MOST_BYTES`, or not in UTF-8.
     """
     try:
         with path.open("rb") as stream:

@@ -43,7 +43,11 @@ class OptionHelp:
 
 
 def option(default: T, text: str, metavar: str, group: str, kind: type = str, off: str = "") -> T:
-    """Declares a field of a dataclass that is also an option of the command line; returns the field."""
+    """Declares a field of a dataclass that is also an option of the command line; returns the field.
+
+    `text` is its help, `metavar` the name of its value there, `group` its heading and `kind` the type that
+    the command line reads.
+    """
     made: T = field(default=default, metadata={"help": OptionHelp(text, metavar, group, kind, off)})
     return made
 
@@ -54,14 +58,20 @@ def switch(text: str, group: str, off: str = "") -> bool:
 
 
 def command_line_options(kind: type) -> dict[str, tuple[Any, OptionHelp]]:
-    """Returns default and help of every field that is an option of the command line, by name, in order."""
+    """Returns default and help of every field that is an option of the command line, by name.
+
+    The order is that of the declaration; other fields are left out.
+    """
     return {
         item.name: (item.default, item.metadata["help"]) for item in fields(kind) if "help" in item.metadata
     }
 
 
 def repeat_option(kind: type, name: str, group: str | None = None) -> Any:
-    """Declares a field that is the same option as a field of another class, perhaps under another heading."""
+    """Declares a field that is the same option as field `name` of class `kind`; returns the field.
+
+    `group` replaces its heading. Raises `KeyError` if the class has no such option.
+    """
     default, words = command_line_options(kind)[name]
     return field(default=default, metadata={"help": replace(words, group=group or words.group)})
 
@@ -221,17 +231,19 @@ class Options(RunOptions):
 def accepts_options(
     options: Callable[P, S],
 ) -> Callable[[Callable[[T, S], R]], Callable[Concatenate[T, P], R]]:
-    """Lets a function with a parameter of class `options` take the fields of that class as keywords.
+    """Returns a decorator that lets a function take the fields of class `options` as keywords.
 
-    The function raises `TypeError` for any other keyword and suggests one.
-
-    Type checkers, `help` and `inspect.signature` see every keyword with its type and default. `Unpack` (PEP
-    692) would give them to type checkers only.
+    The function has one parameter before that of the options. It then raises `TypeError` for any other
+    keyword and suggests one. Type checkers, `help` and `inspect.signature` see every keyword with its type
+    and default; `Unpack` (PEP 692) would give them to type checkers only.
     """
 
     def wrap(function: Callable[[T, S], R]) -> Callable[Concatenate[T, P], R]:
+        """Returns the function with the options as keywords, which its signature shows."""
+
         @wraps(function)
         def called(first: T, /, *given: P.args, **named: P.kwargs) -> R:
+            """Calls the function with an object of options; raises `TypeError` for an unknown keyword."""
             refuse_unknown(function.__name__, named, names)
             return function(first, options(*given, **named))
 
@@ -256,7 +268,10 @@ REPLACED = {
 
 
 def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Raises `TypeError` for a keyword that a function does not have, and suggests one that it has."""
+    """Raises `TypeError` for the first keyword that a function does not have, and suggests one that it has.
+
+    For an option that was replaced it says by what. Nothing happens if all are known.
+    """
     names = list(known)
     for name in given:
         if name not in names and name in REPLACED:
@@ -270,11 +285,12 @@ def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) ->
 
 
 def suggest_keywords(function: Callable[P, R]) -> Callable[P, R]:
-    """Lets a function raise `TypeError` with a suggestion for a keyword that it does not have."""
+    """Returns the function wrapped so that an unknown keyword raises `TypeError` with a suggestion."""
     names = list(signature(function).parameters)
 
     @wraps(function)
     def called(*given: P.args, **named: P.kwargs) -> R:
+        """Calls the function; raises `TypeError` for an unknown keyword."""
         refuse_unknown(function.__name__, named, names)
         return function(*given, **named)
 

@@ -17,5 +17,8 @@ Summary = Literal["short", "long", "all"]
 
 
 def buckets(short_bytes: int, long_bytes: int) -> tuple[Bucket, ...]:
-    """Returns the buckets in the order of the tables: by size, then short, long and all."""
+    """Returns the buckets in the order of the tables: by size, then short, long and all.
+
+    The limits of short and long transfers are in bytes.
+    """
     return tuple(_engine.buckets(short_bytes, long_bytes))

@@ -13,6 +13,8 @@ class OutputLostError(OSError):
 
 
 class _Guarded(io.FileIO):
+    """A file whose faults in writing are `OutputLostError`."""
+
     def write(self, data: "Any", /) -> "Any":
         """Writes as a file does; raises `OutputLostError` for a fault."""
         try:
@@ -22,8 +24,9 @@ class _Guarded(io.FileIO):
 
 
 def guard_standard_output() -> None:
-    """Replaces `sys.stdout`, after a flush, by a stream whose faults raise `OutputLostError`, whoever
-    writes. An output that is not a file, or that is replaced already, is left as it is.
+    """Replaces `sys.stdout`, after a flush, by a stream whose faults raise `OutputLostError`, whoever writes.
+
+    An output that is not a file, or that is replaced already, is left as it is.
     """
     stream = sys.stdout
     if type(stream) is not io.TextIOWrapper or isinstance(getattr(stream.buffer, "raw", None), _Guarded):

@@ -25,7 +25,7 @@ class OutputConsole(Console):
     """
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Prints as rich does, after `fit_encoding` of every object."""
+        """Prints as rich does, after `fit_encoding` of every object, which changes tables in place."""
         super().print(*(fit_encoding(self, item) for item in objects), **options)
 
     def on_broken_pipe(self) -> None:
@@ -57,10 +57,11 @@ def fit_encoding(console: Console, item: Any) -> Any:
 
 
 def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> str:
-    """Prints the first table that fits, or else the last one, and below it the names of what it leaves
-    out. Returns these names; without forms it prints nothing and returns an empty text. `forms` are pairs
-    of a table and of what it leaves out, the fullest table first. The printed table loses its title, and
-    texts of tables change as in `fit_encoding`.
+    """Prints the first table that fits, else the last one, and the names of what it leaves out.
+
+    Returns these names. `forms` are pairs of a table and of what it leaves out, the fullest table first;
+    without any, nothing is printed and the result is empty. The printed table loses its title, which is
+    printed above it, and texts of tables change as in `fit_encoding`.
     """
     chosen: tuple[Table, str] | None = None
     for chosen in forms:
@@ -80,7 +81,10 @@ def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> str:
 
 
 def say(console: Console, text: Text, indent: int = 0) -> None:
-    """Prints a sentence: wrapped on a terminal, in one line where the output is a file or a pipe."""
+    """Prints a sentence: wrapped on a terminal, in one line where the output is a file or a pipe.
+
+    `indent` is a number of columns.
+    """
     if console.is_terminal:
         console.print(Padding(text, (0, 0, 0, indent), expand=False))
     else:

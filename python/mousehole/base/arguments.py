@@ -69,7 +69,7 @@ OwnPolicy = Annotated[
 def require_traffic(traffic: list[str] | None, users: int | None, apps: Apps | None) -> list[str]:
     """Returns the names typed as TRAFFIC; empty if only users or applications were typed.
 
-    Raises `MouseholeError` if none of them were.
+    Raises `MouseholeError` if none of the three was.
     """
     if not traffic and users is None and apps is None:
         raise MouseholeError("Missing argument 'TRAFFIC'; give one, such as home, or --users and --apps")

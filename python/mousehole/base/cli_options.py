@@ -56,14 +56,17 @@ class CliCommand(TyperCommand):
 
 
 def make_command_app(**settings: Any) -> typer.Typer:
-    """Returns an empty application, to which a module adds the commands that `commands.cli` loads."""
+    """Returns an empty Typer application, to which a module adds a command for `commands.cli` to load.
+
+    `settings` are passed to `typer.Typer`.
+    """
     return typer.Typer(
         add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, **settings
     )
 
 
 def list_help_sections(command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
-    """Returns what a command takes by heading: each option with its metavar, and its help.
+    """Returns pairs of an option, with its metavar, and its help, by heading in the order of declaration.
 
     Hidden parameters are left out.
     """
@@ -78,13 +81,17 @@ def list_help_sections(command: Any, context: Any) -> dict[str, list[tuple[str, 
 
 
 def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the options of dataclasses:
+    """Returns a decorator that gives a command the options of dataclasses.
+
     `kinds` are the function's parameters and their classes. The command is called with keywords only; it
     raises `MouseholeError` for a faulty value of an option.
     """
 
     def wrap(function: Callable[..., None]) -> Callable[..., None]:
+        """Returns the command with the fields of the dataclasses as its parameters."""
+
         def command(**given: Any) -> None:
+            """Runs the function with a dataclass made of the parameters that belong to it."""
             made = {name: _construct_options(kind, given) for name, kind in kinds.items()}
             function(**{name: value for name, value in given.items() if name in own}, **made)
 
@@ -111,7 +118,7 @@ def typed_command() -> list[str]:
 
 
 def explain_usage_error(error: Exception) -> str | None:
-    """Returns the message for an error of the command-line parser.
+    """Returns the message for an error of the command-line parser, with a hint at the command's help.
 
     None for a request for help and for any other exception.
     """
@@ -142,17 +149,17 @@ def _construct_options(kind: type, given: dict[str, Any]) -> Any:
 
 
 def make_flag(name: str, words: OptionHelp) -> str:
-    """Returns the flag of a field, such as `--param`.
-
-    The plural s of an option that is repeated is cut off.
-    """
+    """Returns the flag of a field, such as `--param`, without the plural s of an option that is repeated."""
     if words.kind in (dict, list):
         name = name.removesuffix("s")
     return f"--{name.rstrip('_').replace('_', '-')}"
 
 
 def _make_parameter(name: str, default: Any, words: OptionHelp) -> inspect.Parameter:
-    """Returns the parameter of a command for an option, as typer reads it."""
+    """Returns the parameter of a command for an option, as typer reads it.
+
+    Numbers are declared as text and read by `READERS`, so that faults name the value.
+    """
     kind = {bool: bool, dict: list[str], list: list[str]}.get(
         words.kind, str
     )  # read here, so that faults name the value

@@ -61,7 +61,7 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] =
 def check_suffix(option: str, given: str | None, allowed: tuple[str, ...]) -> None:
     """Raises `MouseholeError` for a file name without one of the allowed suffixes; None is accepted.
 
-    It also does if the library that draws pictures and pages, or that writes tables, is not installed.
+    It also raises it if the library that draws pictures and pages, or that writes tables, is not installed.
     """
     if given is not None and Path(given).suffix.lower() not in allowed:
         endings = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
@@ -75,7 +75,7 @@ def check_suffix(option: str, given: str | None, allowed: tuple[str, ...]) -> No
 def check_result(outputs: object, inputs: Iterable[str | Path] = ()) -> None:
     """Raises `MouseholeError` as `check_suffix` and `check_outputs` do, for the files of `outputs`.
 
-    `outputs` has fields of `SUFFIXES`; others are ignored.
+    `outputs` has fields of `SUFFIXES`; others are ignored. `inputs` are files that must not be overwritten.
     """
     given = {name: getattr(outputs, name) for name in SUFFIXES if hasattr(outputs, name)}
     options = {f"--{name.replace('_', '-')}": file for name, file in given.items()}
@@ -122,7 +122,7 @@ def explain_write_error(error: Exception) -> str:
 
 @contextmanager
 def name_write_errors(target: str | Path) -> Iterator[None]:
-    """Turns an exception of `list_write_errors` into a `MouseholeError` that names the file.
+    """Turns an exception of `list_write_errors` in the block into a `MouseholeError` that names `target`.
 
     `OutputLostError` passes unchanged.
     """
@@ -136,12 +136,11 @@ def name_write_errors(target: str | Path) -> Iterator[None]:
 
 @contextmanager
 def replace_atomically(path: str | Path) -> Iterator[Path]:
-    """Gives a temporary file, a draft, that replaces `path` if the block succeeds and is deleted if it
-    fails.
-    A symbolic link stays, and its target is replaced.
+    """Yields the path of a draft that replaces `path` if the block succeeds and is deleted if it fails.
 
-    Drafts that a killed process left of the same file are deleted. Raises `MouseholeError` if the file cannot
-    be written. A device or a pipe is written directly.
+    A symbolic link stays, and its target is replaced. Drafts that a killed process left of the same file are
+    deleted. A device or a pipe is yielded itself and written directly. Raises `MouseholeError` if the file
+    cannot be written.
     """
     target = Path(path)
     if target.exists() and not target.is_file():  # a device or pipe cannot be replaced
@@ -162,8 +161,9 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
 
 
 def _make_locked_file(path: Path, mode: int) -> int:
-    """Makes a new file for writing that is locked before it gets its name; returns its handle, which holds
-    the lock. The caller closes it. Raises `OSError`, and then leaves no file.
+    """Makes a new file that is locked before it gets its name; returns its handle, which holds the lock.
+
+    The handle is for writing, and the caller closes it. Raises `OSError`, and then leaves no file.
     """
     unnamed = path.with_name(f"{path.name}{_UNNAMED}")
     # Drafts have names that nobody can guess, so that no link of somebody else's is followed.
@@ -237,9 +237,8 @@ def write_with(path: str | Path, write: Callable[[Path], object]) -> None:
 def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> None:
     """Calls each function with its path if that is not None; one that fails does not prevent the others.
 
-    `OutputLostError` passes at once. `writers` are pairs of a path and its function.
-
-    Raises `MouseholeError` that names all that failed, after all of them were tried.
+    `writers` are pairs of a path and its function. Raises one `MouseholeError` that names all that failed,
+    after all were tried. `OutputLostError` passes at once.
     """
     faults: list[MouseholeError] = []
     for place, write in writers:
@@ -262,11 +261,10 @@ def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> 
 
 @contextmanager
 def make_scratch_folder(purpose: str) -> Iterator[Path]:
-    """Gives a new folder for temporary files, which is deleted at the end.
+    """Yields a new folder for temporary files, which is deleted at the end of the block.
 
-    Faults of deleting are ignored.
-
-    Folders for the same purpose that a killed process of this user has left are deleted as well.
+    Faults of deleting are ignored. Folders for the same purpose that a killed process of this user has left
+    are deleted as well.
     """
     prefix = f"mousehole-{purpose}-"
     delete_abandoned_folders(prefix)

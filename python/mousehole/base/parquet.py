@@ -12,9 +12,7 @@ _forked = False
 
 
 def _note_fork() -> None:
-    """Notes in a child process, for its whole life, that it was forked; polars calls would wait forever
-    there.
-    """
+    """Sets in a forked child the flag that it was forked, since polars would wait forever there."""
     global _forked
     _forked = True
 
@@ -45,7 +43,7 @@ def read_tables(names: list[str]) -> dict[int, tuple[str, Callable[[], bytes]]]:
 
 
 def _is_parquet(file: Path) -> bool:
-    """Returns whether a file is Parquet by its content; false for one that cannot be read.
+    """Returns whether a file begins as Parquet does; False for a pipe and for one that cannot be read.
 
     The engine then says why it cannot be read.
     """

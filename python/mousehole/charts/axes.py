@@ -35,7 +35,7 @@ class Sides:
 
     @property
     def title(self) -> str:
-        """Title of an axis of changes from left to right."""
+        """Returns the title of an axis of changes, less on the left and more on the right."""
         return f"change (← {self.less}, {self.more} →)"
 
 
@@ -47,9 +47,10 @@ Encoding = Callable[..., Any]
 
 
 def change_axis(places: Sequence[float], title: str) -> Encoding:
-    """Returns the encoding of log2 of ratios as changes in percent; `places` are all that must fit.
+    """Returns a function for the encoding of log2 of ratios, labelled as changes in percent.
 
-    Half and twice as much are equally far from no change. The channel is x unless `altair.Y` is given.
+    `places` are all values that must fit, in log2. Half and twice as much are equally far from no change. The
+    function takes the field, and the channel, which is x unless `altair.Y` is given.
     """
     low, high = min([*places, -0.1]), max([*places, 0.1])
     margin = 0.04 * (high - low)
@@ -64,12 +65,10 @@ def change_axis(places: Sequence[float], title: str) -> Encoding:
 
 
 def core_range(places: Sequence[float]) -> tuple[float, float]:
-    """Returns the least and the greatest place without outliers, which would squeeze all others.
+    """Returns the least and the greatest value without outliers, which would squeeze all others.
 
-    Raises `IndexError` if there are no places.
-
-    Outliers are at most a quarter of the places, at one end, that lie farther from the others than these
-    reach.
+    Outliers are at most a quarter of the values, at one end, that lie farther from the others than these
+    reach; they are removed until there are none. Raises `IndexError` if there are no values.
     """
     kept = sorted(places)
     while (ends := _remove_outliers(kept)) is not None:
@@ -78,7 +77,7 @@ def core_range(places: Sequence[float]) -> tuple[float, float]:
 
 
 def _remove_outliers(places: list[float]) -> list[float] | None:
-    """Returns sorted places without the outliers at one end; None if there are no outliers."""
+    """Returns sorted values without the outliers at one end; None if there are no outliers."""
     for count in range(1, len(places) // 4 + 1):
         low, high = places[count:], places[:-count]
         if places[-count] - high[-1] > high[-1] - high[0]:
@@ -89,9 +88,10 @@ def _remove_outliers(places: list[float]) -> list[float] | None:
 
 
 def log_axis(places: Sequence[float], title: str, label: str) -> Encoding:
-    """Returns the encoding of positive numbers on a logarithmic scale; `label` is one of this module's.
+    """Returns a function for the encoding of positive numbers on a logarithmic scale, as `change_axis` does.
 
-    Numbers that are not positive do not count; without any other the axis is from 0.1 to 1.
+    `label` is one of this module's. Numbers that are not positive do not count; without any other the axis is
+    from 0.1 to 1.
     """
     known = [place for place in places if place > 0]
     low, high = (min(known), max(known)) if known else (0.1, 1.0)
@@ -107,12 +107,12 @@ def log_axis(places: Sequence[float], title: str, label: str) -> Encoding:
 
 
 def label_ticks(ticks: Sequence[float], names: Sequence[str]) -> str:
-    """Returns the expression that gives each tick of an axis its name."""
+    """Returns the Vega expression that labels each of `ticks` with the name at the same index."""
     return f"{json.dumps(list(names), ensure_ascii=False)}[indexof({json.dumps(list(ticks))}, datum.value)]"
 
 
 def name_axis(field: str, names: Sequence[str], bold: Sequence[str] = ()) -> alt.Y:
-    """Returns the encoding with one line per name, in the given order; those in `bold` are bold."""
+    """Returns the encoding of y with one line per name, in the given order; those in `bold` are bold."""
     weight: Any = alt.Undefined
     if bold:
         is_bold = f"indexof({json.dumps(list(bold))}, datum.value) >= 0"
@@ -123,6 +123,6 @@ def name_axis(field: str, names: Sequence[str], bold: Sequence[str] = ()) -> alt
 
 
 def zero_line(kind: Any = alt.X) -> Any:
-    """Returns a layer with the line of no change, across x or across y."""
+    """Returns a layer with the line of no change: vertical for `altair.X`, horizontal for `altair.Y`."""
     line = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=DIM, strokeWidth=1)
     return line.encode(x="zero:Q") if kind is alt.X else line.encode(y="zero:Q")

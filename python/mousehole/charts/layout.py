@@ -43,7 +43,7 @@ def arrange_picture(
 
 
 def _add_title(panel: Panel) -> Any:
-    """Returns the panel's chart with its title and size. A height of 0 leaves the height to the chart."""
+    """Returns the panel's chart with its title and size; a height of 0 leaves the height to the chart."""
     title = alt.Title(
         panel.title.split("\n"),
         subtitle=list(panel.subtitle) or alt.Undefined,

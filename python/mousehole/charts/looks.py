@@ -47,7 +47,7 @@ def assign_looks(schemes: Sequence[str]) -> list[Place]:
 
 
 def ratio_ticks(low: float, high: float) -> list[float]:
-    """Returns the ticks of a scale that shows log2 of a ratio from `low` to `high`."""
+    """Returns the ticks of a scale of log2 of a ratio from `low` to `high`, in order of preference."""
     kept: list[float] = []
     for share in SHARES:
         tick = log2(1 + share)
@@ -74,8 +74,10 @@ def steps() -> Iterator[float]:
 
 
 def _rank(name: str) -> int:
-    """Returns the rank of a scheme in the choice of looks, from 0: those often compared first, then all
-    others. A name outside the catalogue has one of `COUNT` ranks after these, by its CRC-32.
+    """Returns the rank of a scheme in the choice of looks, from 0.
+
+    Those of `STYLED` come first, then the catalogue's others. A name outside the catalogue has one of `COUNT`
+    ranks after these, by its CRC-32.
     """
     if name in STYLED:
         return STYLED.index(name)

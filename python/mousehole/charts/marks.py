@@ -30,24 +30,24 @@ class Interval(Protocol):
 
     @property
     def mean(self) -> float:
-        """The mean."""
+        """Returns the mean."""
 
     @property
     def low(self) -> float:
-        """The lower end."""
+        """Returns the lower end, NaN without an interval."""
 
     @property
     def high(self) -> float:
-        """The upper end."""
+        """Returns the upper end, NaN without an interval."""
 
 
 def make_chart(values: Sequence[Datum]) -> Any:
-    """Returns a chart of rows that stand in its description."""
+    """Returns a chart, still without marks, whose description contains these rows as its data."""
     return alt.Chart(alt.InlineData(values=list(values)))
 
 
 def empty_chart(reason: str) -> Any:
-    """Returns a chart with only a text: why there is nothing to draw, in the lines of `reason`."""
+    """Returns a chart with only a text, in the lines of `reason`: why there is nothing to draw."""
     text = make_chart([{"reason": reason.split("\n")}]).mark_text(color=DIM, align="center")
     return text.encode(text="reason:N")
 
@@ -57,10 +57,9 @@ def draw_intervals(
 ) -> Any:
     """Returns the layers of changes with their intervals, one line per name, on a scale of ratios.
 
-    Changes without a mean are left out; if none is left, the chart is a text that says so.
-
-    `field` names what the lines are: schemes, which readers choose, or something else, all of which is shown.
-    `sides` are those of the quantity that changes.
+    Changes without a mean are left out; if none is left, the chart is a text that says so. `field` names the
+    lines' column: `scheme`, of which readers choose some, or another, all of which is shown. `sides` are
+    those of the quantity that changes.
     """
     better, worse = (sides.less, sides.more) if sides.less_is_better else (sides.more, sides.less)
     verdicts = {better: BETTER, UNDECIDED: UNCLEAR, worse: WORSE}
@@ -175,7 +174,10 @@ def estimate_datum(estimate: Interval, words: Callable[..., str], is_bound: bool
 
 
 def plane_datum(x: Interval, y: Interval, **more: Any) -> Datum:
-    """Returns a point of the plane: both changes with their ends and as `x_text` and `y_text`."""
+    """Returns a point of the plane: both changes on the scale of ratios, with their ends and texts.
+
+    `more` are further columns of the row.
+    """
     across, down = (change_datum("", "", change) for change in (x, y))
     places = {
         f"{axis}{end}": datum[part]

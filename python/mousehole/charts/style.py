@@ -156,7 +156,7 @@ class Series:
         )
 
     def quieten(self, loud: Sequence[str]) -> "Series":
-        """Returns the series with all but `loud` in one grey, which legends do not name."""
+        """Returns the series with all but `loud` in one grey, without dashes, which legends do not name."""
         places = [(place, name in loud) for place, name in enumerate(self.names)]
         colours = [self.colours[place] if is_loud else QUIET for place, is_loud in places]
         dashes = [self.dashes[place] if is_loud else [1, 0] for place, is_loud in places]
@@ -176,7 +176,10 @@ class Series:
         return kind(f"{self.field}:N", scale=scale, sort=None, legend=self._legend() if legend else None)
 
     def _legend(self) -> alt.Legend:
-        """Returns a legend whose columns fit, with long names in several lines."""
+        """Returns a legend of the named series, in columns that fit `LEGEND` pixels.
+
+        Long names have several lines.
+        """
         names = list(
             self.names if self.named is None else [name for name in self.names if name in self.named]
         )
@@ -191,9 +194,9 @@ def make_scheme_series(schemes: Sequence[str]) -> Series:
 
 
 def make_series(names: Sequence[str], field: str) -> Series:
-    """Returns the series of other things than schemes, at most as many as there are colours, in order.
+    """Returns the series of names that are not schemes, with colours and symbols in the order of the lists.
 
-    Looks repeat after `COUNT` names.
+    Looks repeat after `COUNT` names. `field` is the column of the names in the data.
     """
     places = [number % looks.COUNT for number in range(len(names))]
     return _make_series(names, [looks.Place(place, place) for place in places], field)
@@ -213,10 +216,7 @@ def wrap_name(name: str) -> list[str]:
 
 
 def label_expression(names: Sequence[str]) -> Any:
-    """Returns the expression that makes labels of names, with long ones in lines.
-
-    Undefined if none is long.
-    """
+    """Returns the Vega expression that breaks long names into lines; undefined if none is long."""
     if all(len(wrap_name(name)) == 1 for name in names):
         return alt.Undefined
     return f"{json.dumps({name: wrap_name(name) for name in names}, ensure_ascii=False)}[datum.value]"

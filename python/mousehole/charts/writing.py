@@ -40,7 +40,7 @@ def write_chart(chart: Picture, path: str | Path | None, option: str = "plot") -
 def draw_chart(chart: Any, suffix: str) -> bytes:
     """Returns a chart as the content of a file whose name ends in `suffix`: .png, .svg or .pdf.
 
-    Raises `MouseholeError` as `_load_converter` does. Any suffix but .png and .svg gives PDF.
+    Any suffix but .png and .svg gives PDF. Raises `MouseholeError` as `_load_converter` does.
     """
     look: Any = {"config": {**CONFIG, "background": BACK}, "vl_version": _vega_lite_version()}
     spec = to_specification(chart)
@@ -82,7 +82,10 @@ def to_specification(chart: Any) -> dict[str, Any]:
 
 @cache
 def load_vega_script() -> str:
-    """Returns Vega, Vega-Lite and Vega-Embed as one script, which is a part of vl-convert."""
+    """Returns Vega, Vega-Lite and Vega-Embed, which vl-convert contains, as one script.
+
+    It is made once per process. Raises `MouseholeError` as `_load_converter` does.
+    """
     text: str = _load_converter().javascript_bundle(
         "window.vegaEmbed = vegaEmbed;", vl_version=_vega_lite_version()
     )

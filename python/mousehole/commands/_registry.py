@@ -79,7 +79,9 @@ class LoadedCommands(Mapping[str, "Command"]):
         return command
 
     def __iter__(self) -> Iterator[str]:
+        """Yields the names of all commands; loads none."""
         return iter(COMMANDS)
 
     def __len__(self) -> int:
+        """Returns the number of commands; loads none."""
         return len(COMMANDS)

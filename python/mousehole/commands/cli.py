@@ -38,6 +38,7 @@ class CliGroup(TyperGroup):
     """The commands. A fault in the input ends with one line on standard error and status 2."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
+        """Makes the group with commands that are loaded when they are used."""
         super().__init__(*given, **named)
         self.commands = LoadedCommands()  # type: ignore[assignment]
 
@@ -51,7 +52,7 @@ class CliGroup(TyperGroup):
             formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Takes `help COMMAND …` for `COMMAND … --help`."""
+        """Returns the arguments left by the parser, which reads `help COMMAND …` as `COMMAND … --help`."""
         if args and args[0] == "help":
             args = [*args[1:], "--help"]
         return list(super().parse_args(ctx, args))
@@ -83,8 +84,10 @@ class CliGroup(TyperGroup):
         return fit_stdout_encoding(super().get_help(ctx))
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
-        """Runs the chosen command, and exits with a message and a status of `base/_exits.py` for a fault
-        or a signal. From here on Ctrl-C raises `KeyboardInterrupt`, unless it is ignored.
+        """Runs the chosen command; for a fault or a signal it exits with a message and a status.
+
+        The statuses are those of `base/_exits.py`. From here on Ctrl-C raises `KeyboardInterrupt`, unless it
+        is ignored.
         """
         try:
             if signal.getsignal(signal.SIGINT) is stop_at_once:
@@ -182,7 +185,7 @@ def root(
 
 
 def _exit_on_lost_output(error: OutputLostError) -> NoReturn:
-    """Exits because standard output cannot be written; silently if nobody reads it any more."""
+    """Exits because standard output cannot be written; without a message if nobody reads it any more."""
     _discard_output()
     if error.errno == errno.EPIPE:
         _exit_with_status(BROKEN_PIPE_STATUS)
@@ -218,7 +221,7 @@ def _describe_unforeseen(error: BaseException) -> tuple[str, int]:
 
 
 def _discard_output() -> None:
-    """Drops what is still buffered for standard output, so that the interpreter does not try again."""
+    """Connects standard output to the null device, so that the interpreter flushes nothing to a reader."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -238,7 +241,7 @@ def _exit_with_message(message: str, status: int) -> NoReturn:
 
 
 def _exit_with_status(status: int) -> NoReturn:
-    """Exits at once and without any clean-up if other threads are still running, else as `sys.exit` does."""
+    """Exits with `status` as `sys.exit` does, but at once, without clean-up, if other threads are running."""
     if any(thread is not threading.main_thread() for thread in threading.enumerate()):
         os._exit(status)
     sys.exit(status)

@@ -30,7 +30,7 @@ def compare_command(
         if getattr(outputs, name) is not None:
             flag = f"--{name.replace('_', '-')}"
             raise MouseholeError(f"{flag}: not together with --days; --html has the charts of all days")
-    output.check_result(outputs, [name for name in sources if not traffics.is_model(name)])
+    output.check_result(outputs, [name for name in sources if not traffics.is_model_or_place(name)])
     found = _run_comparison(sources, replace(options, reporter=console_reporter()), days)
     present(
         found,
@@ -47,7 +47,10 @@ def compare_command(
 
 
 def _run_comparison(sources: list[str], options: Options, days: bool) -> Any:
-    """Runs and returns a `Comparison`, or with `days` a `DaysComparison`."""
+    """Returns the comparison of the sources, after all its runs.
+
+    It is a `Comparison`, or with `days` a `DaysComparison`.
+    """
     if days:
         from mousehole.days import compare_days
 

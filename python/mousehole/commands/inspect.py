@@ -13,7 +13,7 @@ app = make_command_app()
 
 
 def _list_formats(wanted: bool) -> None:
-    """Prints the formats of logs, and ends the command; does nothing unless `wanted`."""
+    """Prints the formats of logs, and ends the command by `typer.Exit`; does nothing unless `wanted`."""
     if wanted:
         from mousehole.document import make_report_console, print_document
         from mousehole.inputs import show
@@ -48,7 +48,7 @@ def inspect_command(
     from mousehole.inputs import show
     from mousehole.inputs import traffic as traffics
 
-    output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model(name)])
+    output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model_or_place(name)])
     params = parse_parameters("--param", param or [])
     going = cast("Literal['down', 'up']", payload)  # the engine checks it
     summary = traffics.inspect(

@@ -19,8 +19,9 @@ FILES = 256
 
 
 def main() -> None:
-    """Runs the command `mousehole`, after checks of standard output, open files and address space; does
-    not return. Sets the answer to Ctrl-C, unless that is ignored.
+    """Runs the command `mousehole`, after checks of standard output, open files and address space.
+
+    Does not return. Sets the answer to Ctrl-C, unless that is ignored.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored, as by nohup
         signal.signal(signal.SIGINT, stop_at_once)
@@ -54,7 +55,7 @@ def _prepare_output() -> None:
 
 
 def _require_files() -> None:
-    """Raises the limit on open files as far as needed; ends the process if it may not."""
+    """Raises the soft limit on open files to `FILES` if it is lower; ends the process if it may not."""
     import resource
 
     limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -65,7 +66,7 @@ def _require_files() -> None:
 
 
 def _refuse(problem: str) -> NoReturn:
-    """Prints the problem as an error and exits with the status of a usage error."""
+    """Prints the problem as an error on standard error and exits with the status of a usage error."""
     print(f"mousehole: error: {problem}", file=sys.stderr)
     sys.exit(USAGE_STATUS)
 

@@ -61,9 +61,8 @@ def find_program() -> Path:
 def exec_program(program: Path, words: list[str]) -> NoReturn:
     """Replaces this process by the program, whose exit status is then that of the command.
 
-    Flushes standard output before.
-
-    Raises `MouseholeError` if the program cannot be run.
+    `words` are its arguments. Flushes standard output before. Raises `MouseholeError` if the program cannot
+    be run.
     """
     sys.stdout.flush()
     try:

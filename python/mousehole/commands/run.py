@@ -36,7 +36,7 @@ SAMPLED = "100ms"
 
 @dataclass(frozen=True, kw_only=True)
 class RunChanges:
-    """What replaces values of a scenario, and what is written of its run."""
+    """The values that replace those of a scenario, and the files that are written of its run."""
 
     scheme: str | None = option(None, "Scheme to use instead of the scenario's.", "NAME[(…)]", OPTIONS)
     down: str | None = option(None, "Of a place: rate of the download direction.", "RATE|FILE", OPTIONS)

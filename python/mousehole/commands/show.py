@@ -65,7 +65,10 @@ def show_command(
 
 
 def _write_picture(found: object, name: str, place: str) -> None:
-    """Writes the picture `name` to the file `place`; raises `MouseholeError` if the result lacks it."""
+    """Writes the picture that method `name` of the result draws to the file `place`.
+
+    Raises `MouseholeError` if the result has no such picture.
+    """
     draw = getattr(found, name, None)
     if draw is None:
         raise MouseholeError(f"--{name}: this result has no such picture; --html has its charts")

@@ -135,7 +135,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `policy`: header of your own policy, or several, that schemes may then name (none)
     - `baseline`: scheme that the others are compared with ("droptail")
     - `veto`: harm to a class of traffic that rules a scheme out, such as "calls p95 +10ms", or several,
-      beside the default ones or in their places; "none" takes the default ones away (none)
+      in addition to the default ones or in place of one; "none" takes the default ones away (none)
     - `reference`: scheme that harm is measured against ("cake" if it is compared, else "fq-codel", else the
       baseline)
     - `short`, `long`: transfers up to `short` ("15kB") are short, those above `long` ("150kB") are long
@@ -180,6 +180,10 @@ class Comparison(Kept):
         self, results: Results, engine_traffic: _engine.Traffic | None,
         clients: tuple[str, ...] | None = None,
     ) -> None:  # fmt: skip
+        """Makes a comparison of results that exist; runs nothing.
+
+        `clients` are the names of clients by their number, None without names.
+        """
         self.results = results
         """The data of the comparison."""
         self._engine_traffic = engine_traffic
@@ -187,67 +191,73 @@ class Comparison(Kept):
 
     @property
     def plan(self) -> Plan:
-        """The grid, schemes and replications."""
+        """Returns the grid, the schemes and the number of replications."""
         return self.results.plan
 
     @property
     def label(self) -> str:
-        """Name of the traffic, for titles."""
+        """Returns the name of the traffic, for titles."""
         return self.results.label
 
     @property
     def manifest(self) -> Manifest:
-        """Everything that determines the results."""
+        """Returns everything that determines the results, as the JSON document has it."""
         return self.results.manifest
 
     @property
     def traffic_summary(self) -> TrafficSummary | None:
-        """What was understood of the traffic; None if a scenario generates all of it."""
+        """Returns the summary of the traffic as it was read; None if a scenario generates all of it."""
         return self.results.traffic
 
     @cached_property
     def buckets(self) -> "pl.DataFrame":
-        """One row per cell, scheme and size bucket: count, response time, slowdown, transfer time."""
+        """Returns one row per cell, scheme and size bucket: count, response time, slowdown, transfer time."""
         return make_row_frame(tables.bucket_rows(self.results))
 
     @cached_property
     def schemes(self) -> "pl.DataFrame":
-        """One row per cell and scheme: utilisation, goodput, loss, marks, queue delay, Jain's index."""
+        """Returns one row per cell and scheme: utilisation, goodput, loss, marks, queue delay, fairness."""
         return make_row_frame(tables.scheme_rows(self.results))
 
     @cached_property
     def colours(self) -> "pl.DataFrame":
-        """One row per cell, scheme and colour: packets arrived, dropped, marked and sent."""
+        """Returns one row per cell, scheme and colour: packets arrived, dropped, marked and sent.
+
+        They are summed over replications.
+        """
         return make_row_frame(tables.colour_rows(self.results))
 
     @cached_property
     def curves(self) -> "pl.DataFrame":
-        """One row per cell, scheme and size bin: the mean response time."""
+        """Returns one row per cell, scheme and size bin that has transfers: the mean response time."""
         return make_row_frame(tables.curve_rows(self.results))
 
     @cached_property
     def cdf(self) -> "pl.DataFrame":
-        """The distribution of the response time of short transfers: one row per cell, scheme and time."""
+        """Returns the distribution of short transfers' response time: a row per cell, scheme and time."""
         return make_row_frame(tables.cdf_rows(self.results))
 
     @cached_property
     def groups(self) -> "pl.DataFrame":
-        """One row per cell, scheme and figure of an application, such as a source of a mix or pages."""
+        """Returns one row per cell, scheme and figure of an application, such as pages."""
         return make_row_frame(tables.group_rows(self.results))
 
     @cached_property
     def by_size(self) -> "pl.DataFrame":
-        """One row per cell, scheme and size bucket: change of the mean response time against FQ-CoDel."""
+        """Returns one row per cell, scheme and size bucket: the change of the mean response time.
+
+        It is against FQ-CoDel, or without FQ-CoDel among the schemes against the baseline.
+        """
         return make_row_frame(overview.by_size_rows(self.results))
 
     @property
     def finding_list(self) -> list[Finding]:
-        """Every scheme against the baseline and against FQ-CoDel, in every cell."""
+        """Returns every scheme against the baseline and against FQ-CoDel, in every cell, as objects."""
         return findings.findings(self.results)
 
     @property
     def findings(self) -> "pl.DataFrame":
-        """The findings, one row each, with the sentence for people."""
+        """Returns the findings as a frame, one row each, with the sentence for people."""
         return make_row_frame(self.finding_list)
 
     def advice(self, cell: Cell | None = None) -> Advice:
@@ -289,14 +299,20 @@ class Comparison(Kept):
         return charts.write_chart(plots.draw_picture(self.results), path, "plot")
 
     def heatmap(self, path: str | Path | None = None) -> "alt.VConcatChart":
-        """Returns the change by size and scheme against FQ-CoDel as a picture, as `plot` does."""
+        """Returns the change by size and scheme against FQ-CoDel as a picture, and writes it as `plot` does.
+
+        Without FQ-CoDel among the schemes, the changes are against the baseline.
+        """
         from mousehole import charts
         from mousehole.reports import plots
 
         return charts.write_chart(plots.draw_heat_map(self.results), path, "heatmap")
 
     def document(self, command: Sequence[str] | None = None) -> "Document":
-        """Returns the comparison as a document, which terminal, page and Markdown show."""
+        """Returns the comparison as a document, which terminal, page and Markdown show.
+
+        `command` is the command line as typed, None where Python was the caller.
+        """
         from mousehole import reports  # loads Altair
 
         return reports.make_document(self.results, command)
@@ -309,15 +325,19 @@ class Comparison(Kept):
         return _engine.json_text(jsonout.comparison_document(self.results))
 
     def scenario(self, scheme: str | None = None, replication: int = 0, cell: Cell | None = None) -> Scenario:
-        """Returns the scenario of one run, filled in; by default that of the baseline's first run."""
+        """Returns the scenario of one run, with all defaults filled in.
+
+        By default it is that of the baseline's first run in the first cell.
+        """
         run = self.plan.scenario(cell or self.plan.cells[0], scheme or self.plan.baseline, replication)
         return scenarios.fill_in(run)
 
     def __repr__(self) -> str:
+        """Returns the title, and a line for each confirmatory finding."""
         return self.plan.describe(f"on {self.label}", self.finding_list)
 
     def __getstate__(self) -> dict[str, object]:
-        """Returns what a pickle holds: all but the engine's traffic."""
+        """Returns the state for a pickle: all but the engine's traffic, so that a copy cannot repeat runs."""
         # The engine's traffic stays with its process.
         return {**self.__dict__, "_engine_traffic": None}
 
@@ -325,7 +345,7 @@ class Comparison(Kept):
 def find_start(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
     """Returns the scenario that options change, and the traffic that the source names.
 
-    Reads a scenario's file. Raises `MouseholeError` for a fault in it or in the options.
+    Reads a scenario's file, but not the traffic. Raises `MouseholeError` for a fault in it or in the options.
     """
     if not traffics.is_scenario(source):
         given = traffics.describe_traffic(
@@ -358,7 +378,10 @@ class Prepared:
 
     @property
     def shipment(self) -> Shipment | None:
-        """How other processes get the traffic; None if the scenario alone describes it."""
+        """Returns how other processes get the traffic; None if the scenario alone describes it.
+
+        Raises `MouseholeError` for standard input.
+        """
         return make_shipment(self.given, self.strict, self.plan.base["seed"])
 
 
@@ -371,8 +394,8 @@ def prepare(
 ) -> Prepared:
     """Plans a comparison and reads its traffic; raises `MouseholeError` for a fault in the input.
 
-    Registers the policies of `options.policy` with the engine. No run of the plan is made, but the traffic
-    of files is read as a whole.
+    Registers the policies of `options.policy` with the engine. No run of the plan is made, but the traffic of
+    files is read as a whole.
 
     With `is_sent` other processes will need the traffic, so that standard input is refused. With `is_fitted`
     a model replaces a capture that has too few short transfers to be played as it is, and with `is_replaced`
@@ -415,7 +438,7 @@ def prepare(
 
 
 def _is_capture(given: traffics.TrafficInput) -> bool:
-    """Returns whether the traffic is read from files, or given as data, and nothing else."""
+    """Returns whether the traffic is connections from files or from data, without a mix."""
     return bool(given.section.get("files")) and not given.section.get("mix")
 
 
@@ -436,10 +459,8 @@ def _prepare_ready_made(
 ) -> Prepared:
     """Prepares the comparison with ready-made traffic in place of a capture that is too small.
 
-    Options that are only of files are dropped: `class_`, `params`, `payload`, `replay`, `strict`,
-    `ignore_trace_rtt`.
-
-    `short` is the number of distinct short transfers in the capture.
+    `short` is the number of distinct short transfers in the capture. Options that are only of files are
+    dropped: `class_`, `params`, `payload`, `replay`, `strict`, `ignore_trace_rtt`.
     """
     plain = replace(
         options, class_=None, params=None, payload=None, replay=None, strict=False, ignore_trace_rtt=False
@@ -456,9 +477,8 @@ def _prepare_ready_made(
 def run_comparison(prepared: Prepared, backend: Backend | None = None) -> Comparison:
     """Reports what the plan will cost, runs it in threads or by `backend`, and returns the comparison.
 
-    The progress is reported to `prepared.reporter`.
-
-    Raises `MouseholeError` for a veto on traffic that is not present, and `Stopped` on Ctrl-C.
+    Cost and progress are reported to `prepared.reporter`. Raises `MouseholeError` for a veto on traffic that
+    is not present, and `Stopped` on Ctrl-C.
     """
     estimate, jobs, cores = forecast(prepared, backend)
     _try_vetoes(prepared)
@@ -481,9 +501,10 @@ def _try_vetoes(prepared: Prepared) -> None:
 
 
 def forecast(prepared: Prepared, backend: Backend | None) -> tuple[Estimate, int, int | None]:
-    """Returns the cost of the plan, how many runs go on at once, and the number of cores of `backend`.
+    """Returns the cost of the plan, the number of runs at once, and the number of cores of `backend`.
 
-    The last is None for threads of this process.
+    Some runs of the plan may be made for the estimate, which then has their facts as `finished`. The number
+    of cores is None for threads of this process.
     """
     estimate = estimate_plan(prepared.plan, prepared.traffic, prepared.jobs or default_jobs())
     if backend is not None:
@@ -522,10 +543,10 @@ def _pipe_bytes(plan: Plan) -> float:
 
 
 def make_warmup(plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool) -> Warmup | None:
-    """Returns what the warm-up is chosen from.
+    """Returns the sizes, rate and load that the warm-up is chosen from.
 
-    None for a mix, and if the transfers' sizes, or the rate that loads count against, are not known
-    beforehand. `is_chosen` is whether the plan takes its warm-up from this.
+    None for a mix, and if the transfers' sizes (in bytes), or the rate that loads count against, are not
+    known beforehand. `is_chosen` is whether the plan takes its warm-up from this.
     """
     rate = bottleneck.compute_load_rate(plan.base)
     if summary is None or rate is None or not sizes.size or plan.base["traffic"].get("mix"):
@@ -548,8 +569,9 @@ def _warn_of_low_load(prepared: Prepared) -> None:
 
 
 def _announce(plan: Plan, estimate: Estimate, jobs: int, reporter: Reporter, cores: int | None) -> None:
-    """Reports the estimated time and memory of up to `jobs` runs at once; `cores` are those of other
-    machines.
+    """Reports the estimated time and memory of up to `jobs` runs at once.
+
+    `cores` is the number of cores of other machines, None where the runs are made here.
     """
     cells = f" × {len(plan.cells)} cells" if len(plan.cells) > 1 else ""
     cost = write_cost(estimate, jobs, cores)

@@ -36,7 +36,8 @@ def compare_days(days: Sequence[str | Path], options: Options) -> "DaysCompariso
     the next one, so that days are independent. `mousehole.compare(day, seed=…)` repeats one of them.
 
     Raises `MouseholeError` for a fault in the input of any day, before any long work: fewer than two files,
-    the same day twice, a day without transfers.
+    the same day twice, a day without transfers, and for `veto` and `reference`, which need a day by itself.
+    Raises `Stopped` (a `KeyboardInterrupt`) on Ctrl-C.
     """
     names = _check_names(days)
     for name, value in (("veto", options.veto), ("reference", options.reference)):
@@ -63,33 +64,34 @@ class DaysComparison(Kept):
     """What a comparison over days found, as polars frames, sentences, JSON and a page."""
 
     def __init__(self, days: tuple[Day, ...]) -> None:
+        """Makes a comparison of days whose results exist; runs nothing."""
         self.days = days
         """The days, each with the results of its own comparison."""
 
     @property
     def plan(self) -> Plan:
-        """The grid, schemes and replications, which all days share."""
+        """Returns the grid, the schemes and the number of replications, which all days share."""
         return self.days[0].results.plan
 
     @cached_property
     def finding_list(self) -> list[DaysFinding]:
-        """Every scheme against the baseline and against FQ-CoDel over all days, in every cell."""
+        """Returns every scheme against the baseline and against FQ-CoDel over all days, in every cell."""
         return [finding for cell in self.plan.cells for finding in find_over_days(self.days, cell)]
 
     @property
     def findings(self) -> "pl.DataFrame":
-        """The findings over days, one row each, with the sentence for people."""
+        """Returns the findings over days as a frame, one row each, with the sentence for people."""
         return make_frame([finding.as_row() for finding in self.finding_list])
 
     @property
     def effects(self) -> "pl.DataFrame":
-        """One row per finding and day: what the scheme changes on that day, with the day's own interval."""
+        """Returns one row per finding and day: the change on that day, with the day's own interval."""
         return make_frame(list_effect_rows(self.finding_list))
 
     def comparison(self, day: str) -> Comparison:
         """Returns the comparison of one day, without its single transfers.
 
-        Raises `MouseholeError` for a name that no day has.
+        `day` is the name of its file, as titles show it. Raises `MouseholeError` for a name that no day has.
         """
         for one in self.days:
             if one.name == day:
@@ -97,11 +99,17 @@ class DaysComparison(Kept):
         raise field_error("day", day, f"one of {', '.join(one.name for one in self.days)}")
 
     def answer(self, cell: Cell | None = None) -> list[str]:
-        """Returns what to install for short transfers over all days; `cell` is the first one by default."""
+        """Returns, in sentences, what to install for short transfers over all days.
+
+        `cell` is the first one by default.
+        """
         return over_days.answer_over_days(self.days, cell or self.plan.cells[0])[0]
 
     def document(self, command: Sequence[str] | None = None) -> Document:
-        """Returns the comparison as a document, which terminal, page and Markdown show."""
+        """Returns the comparison as a document, which terminal, page and Markdown show.
+
+        `command` is the command line as typed, None where Python was the caller.
+        """
         from mousehole.days import _report  # loads Altair
 
         return _report.make_document(self.days, command)
@@ -111,6 +119,7 @@ class DaysComparison(Kept):
         return _engine.json_text(make_days_document(self.days))
 
     def __repr__(self) -> str:
+        """Returns the title, and a line for each confirmatory finding."""
         return self.plan.describe(f"over {len(self.days)} days", self.finding_list)
 
 
@@ -122,7 +131,7 @@ def _check_names(days: Sequence[str | Path]) -> list[str]:
     """
     names = [str(days)] if isinstance(days, str | Path) else [str(name) for name in days]
     for name in names:
-        if traffics.is_model(name) or Path(name).suffix.lower() == ".toml":
+        if traffics.is_model_or_place(name) or Path(name).suffix.lower() == ".toml":
             raise field_error("days", name, "captures or logs, one for each day", "is no capture")
     if len(names) < 2:
         given = names[0] if names else ""
@@ -139,9 +148,9 @@ def _check_names(days: Sequence[str | Path]) -> list[str]:
 
 
 def _refuse_same_content(names: Sequence[str], sources: Sequence[Sequence[InputEntry]]) -> None:
-    """Raises `MouseholeError` if two files have the same content.
+    """Raises `MouseholeError` if two files have the same content, by their SHA-256.
 
-    `sources` has the entries of each name.
+    `sources` has the entries of the files of each name.
     """
     seen: dict[str, str] = {}
     for name, read in zip(names, sources, strict=True):

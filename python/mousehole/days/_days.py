@@ -99,21 +99,22 @@ class DaysFinding:
     sentence: str
 
     def __repr__(self) -> str:
+        """Returns the finding's sentence with its cell."""
         return f"<DaysFinding: {self.sentence} ({Cell(self.buffer, self.load).title})>"
 
     @property
     def known(self) -> list[DayEffect]:
-        """The days that count."""
+        """Returns the effects of the days that count, whose change is not NaN."""
         return [effect for effect in self.effects if isfinite(effect.change.mean)]
 
     @property
     def left_out(self) -> int:
-        """The number of days with too few distinct transfers."""
+        """Returns the number of days with too few distinct transfers to count."""
         return _count_left_out(self.effects)
 
     @property
     def about(self) -> Record:
-        """What it is about, by column name: the cell, the two schemes and the figure."""
+        """Returns the cell, the two schemes and the figure by column name."""
         return {name: getattr(self, name) for name in ("buffer", "load", "scheme", "reference", "endpoint")}
 
     def as_row(self) -> Record:
@@ -140,7 +141,7 @@ class DaysFinding:
 
 
 def list_effect_rows(found: Sequence[DaysFinding]) -> list[Record]:
-    """Returns one row per finding and day."""
+    """Returns one row per finding and day as plain values by column name, finding by finding."""
     return [
         {"day": effect.day, **finding.about, **effect.as_row()}
         for finding in found
@@ -184,21 +185,28 @@ def _make_designs(
 def _pair_with_endpoint(
     days: Sequence[Day], items: Sequence[Finding | None]
 ) -> list[tuple[Day, Finding | None, Endpoint]]:
-    """Returns each day with its finding and the endpoint that the findings are about."""
+    """Returns each day with its finding, None without one, and the endpoint that the findings are about.
+
+    At least one day has a finding.
+    """
     first = next(item for item in items if item is not None)
     endpoint = _find_endpoint(days[0].results.plan, first)
     return [(day, item, endpoint) for day, item in zip(days, items, strict=True)]
 
 
 def _list_log_ratios(effects: Sequence[DayEffect]) -> list[float]:
-    """Returns the natural logarithms of the days' ratios:
-    NaN for days that do not count, and for a change of −100 % or less.
+    """Returns the natural logarithms of the days' ratios; NaN for days that do not count.
+
+    A change of −100 % or less gives NaN, too.
     """
     return [log1p(effect.change.mean) if effect.change.mean > -1 else nan for effect in effects]
 
 
 def answer_over_days(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | None]:
-    """Returns what to install for short transfers over all days in sentences, and how it is installed."""
+    """Returns in sentences what to install for short transfers over all days, and how it is installed.
+
+    The installation is None as in `_answer_cell`.
+    """
     lines, way = _answer_cell(days, cell)
     return [*_describe_replacement(days), *lines], way
 
@@ -277,7 +285,7 @@ def describe_another_day(found: DaysFinding) -> str:
 
 
 def describe_heterogeneity(found: DaysFinding) -> str:
-    """Returns the sentence on how much days differ beyond their own intervals."""
+    """Returns the sentence on how much days differ beyond their own intervals: I², Q and its p-value."""
     one = found.heterogeneity
     if one is None:
         return "Whether days differ beyond chance is not known: fewer than two have intervals of their own."
@@ -290,9 +298,9 @@ def describe_heterogeneity(found: DaysFinding) -> str:
 
 
 def list_day_notes(days: Sequence[Day], cell: Cell) -> list[str]:
-    """Returns the remarks of single days, each with the days that it is about.
+    """Returns the remarks of single days, each after the names of the days that it is about.
 
-    A note that several days have stands once.
+    A note that several days have stands once. Notes on classes left out come first.
     """
     by_note: dict[str, list[str]] = {}
     for day in days:
@@ -441,12 +449,12 @@ def _count_left_out(effects: Sequence[DayEffect]) -> int:
 
 
 def _write_over_days(days: int, left_out: int) -> str:
-    """Returns `over 5 days`, and how many were left out: `over 5 days (1 left out)`."""
+    """Returns the number of days as text, and how many more were left out: `over 5 days (1 left out)`."""
     return f"over {counted(days, 'day')}{f' ({left_out} left out)' if left_out else ''}"
 
 
 def _list_floor_notes(results: Results) -> list[str]:
-    """Returns which classes of transfers a day is left out of."""
+    """Returns a sentence for each class of transfers that a day is left out of, short ones first."""
     roles: tuple[Summary, ...] = ("short", "long")
     return [
         f"Left out for these transfers: {findings.first_cell(results).floor_text(role)}."
@@ -465,8 +473,9 @@ def _describe_range(found: DaysFinding) -> str:
 
 
 def _effects_range(known: Sequence[DayEffect]) -> str:
-    """Returns the smallest and the largest change of a day:
-    `−40 % (mon.log) to −12 % (tue.log)`. Raises `ValueError` for no days.
+    """Returns the smallest and the largest change of a day, such as `−40 % (mon.log) to −12 % (tue.log)`.
+
+    Raises `ValueError` for no days.
     """
     least = min(known, key=lambda effect: effect.change.mean)
     most = max(known, key=lambda effect: effect.change.mean)
@@ -474,7 +483,7 @@ def _effects_range(known: Sequence[DayEffect]) -> str:
 
 
 def _to_change_columns(name: str, change: Estimate) -> Record:
-    """Returns mean and ends of a change as three columns, with None for NaN."""
+    """Returns mean and ends of a change as the columns `name`, `name_low` and `name_high`, None for NaN."""
     return {
         name: nan_to_none(change.mean),
         f"{name}_low": nan_to_none(change.low),
@@ -483,5 +492,5 @@ def _to_change_columns(name: str, change: Estimate) -> Record:
 
 
 def collect_manifests(days: Sequence[Day]) -> dict[str, object]:
-    """Returns everything that determines the results: the manifest of each day by its name."""
+    """Returns the manifest of each day by its name: everything that determines the results."""
     return {"days": [{"day": day.name, "manifest": day.results.manifest} for day in days]}

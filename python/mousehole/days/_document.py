@@ -22,7 +22,7 @@ def make_days_document(own: Sequence[Day]) -> Document:
 
 
 def _make_cell_entry(own: Sequence[Day], cell: Cell) -> Document:
-    """Returns the entry of a cell in the JSON document."""
+    """Returns the entry of a cell: answer, installation (None without one), findings by day, notes."""
     lines, way = days.answer_over_days(own, cell)
     return {
         "buffer": cell.buffer,

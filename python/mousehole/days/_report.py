@@ -36,7 +36,10 @@ OVER_DAYS, ANOTHER_DAY = "over all days", "another day"
 
 
 def make_document(own: Sequence[Day], command: Sequence[str] | None = None) -> Document:
-    """Returns the document; `command` is what was typed, None where Python was the caller."""
+    """Returns the document of a comparison over days.
+
+    `command` is the command line as typed, None where Python was the caller.
+    """
     plan = own[0].results.plan
     series = make_scheme_series(plan.schemes)
     return Document(
@@ -55,12 +58,15 @@ def make_document(own: Sequence[Day], command: Sequence[str] | None = None) -> D
 
 
 def write_title(own: Sequence[Day]) -> str:
-    """Returns the title: how many days, over which link."""
+    """Returns the title: the number of days, and the link."""
     return f"{len(own)} days over {bottleneck.describe(own[0].results.manifest['scenario'])}"
 
 
 def _make_verdict(own: Sequence[Day]) -> Verdict:
-    """Returns the answers of all cells with the commands of installation; good if any names a best scheme."""
+    """Returns the answers of all cells with the commands of installation.
+
+    The tone is good if the answer of any cell names a best scheme, else open.
+    """
     plan = own[0].results.plan
     lines: list[str | Code] = []
     is_good = False
@@ -74,7 +80,7 @@ def _make_verdict(own: Sequence[Day]) -> Verdict:
 
 
 def _list_cell_sections(own: Sequence[Day], cell: Cell, series: Series) -> list[Section]:
-    """Returns a cell's changes, heterogeneity and sentences as sections."""
+    """Returns the sections of a cell: over all days, how days differ, and the verdicts."""
     plan = own[0].results.plan
     found = [item for item in days.find_over_days(own, cell) if item.reference == plan.baseline]
     primary = [item for item in found if item.endpoint == PRIMARY]
@@ -126,7 +132,7 @@ def _list_cell_sections(own: Sequence[Day], cell: Cell, series: Series) -> list[
 
 
 def _describe_points(own: Sequence[Day]) -> str:
-    """Returns the sentence on what points and bars of the chart over days are."""
+    """Returns the sentence that explains points and bars of the chart over days."""
     if len(own) < LEAST_DAYS:
         return f"Points are means over days. There are no intervals: {len(own)} days are too few."
     return "Points are means over days, bars 95 % intervals over days: each day counts once."
@@ -135,7 +141,7 @@ def _describe_points(own: Sequence[Day]) -> str:
 def _make_forest_chart(item: DaysFinding, name: str, words: str) -> Chart:
     """Returns the chart of a scheme's change on each day with the day's own interval.
 
-    The changes over all days and on another day follow if they have intervals.
+    The changes over all days and on another day follow if they have intervals. `words` names the transfers.
     """
     changes = {effect.day: effect.change for effect in item.effects}
     if item.change.has_interval:
@@ -194,9 +200,9 @@ def _make_difference_table(items: Sequence[DaysFinding]) -> Table:
 
 
 def _make_effects_table(items: Sequence[DaysFinding], words: str) -> Table:
-    """Returns a table with a row per day: the change under each scheme.
+    """Returns a table with a row per day and a column per scheme: the change under that scheme.
 
-    It has no rows if there are no findings.
+    It has no rows if there are no findings. `words` names the transfers.
     """
     columns = [Column("day", is_number=False), *(Column(item.scheme) for item in items)]
     rows: list[Row] = [
@@ -207,7 +213,7 @@ def _make_effects_table(items: Sequence[DaysFinding], words: str) -> Table:
 
 
 def _make_effect_cell(effect: DayEffect) -> TableCell:
-    """Returns a table cell with a day's change, or with why it has none."""
+    """Returns a table cell with a day's change, or with the reason why it has none."""
     is_known = isfinite(effect.change.mean)
     return make_change_cell(effect.change) if is_known else TableCell(explain_no_change(effect), None)
 

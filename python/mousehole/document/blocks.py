@@ -19,10 +19,9 @@ class Block(Protocol):
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table: its text, and what its column is sorted by (None and NaN: it has no value, and comes
-    last).
+    """A cell of a table: its text, and the value by which its column is sorted.
 
-    A cell given as a plain text is sorted by that text.
+    None and NaN stand for no value, which comes last. A cell given as a plain text is sorted by that text.
     """
 
     text: str

@@ -19,7 +19,7 @@ from mousehole.document.blocks import (
 
 
 def as_markdown(document: Document) -> str:
-    """Returns a document as Markdown of GitHub's kind, which has tables."""
+    """Returns a document as Markdown of GitHub's kind, which has tables, with an end of line at the end."""
     parts = [f"# {_escape(document.title)}"]
     parts += [_escape(document.subtitle)] if document.subtitle else []
     if document.verdict is not None:

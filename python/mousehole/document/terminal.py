@@ -76,10 +76,10 @@ def _is_folded(document: Document) -> bool:
 
 
 def _select_blocks(blocks: Sequence[Block], details: bool) -> Iterator[Block]:
-    """Yields blocks without grids; `details` opens folded ones.
+    """Yields the blocks to print: those within grids, and with `details` those within folded blocks.
 
-    The numbers replace a chart that is printed. Other charts and folded blocks remain, and the printers pass
-    over them.
+    A chart that is printed is replaced by its numbers. Other charts and folded blocks remain, and the
+    printers pass over them.
     """
     for block in blocks:
         if isinstance(block, Grid) or (isinstance(block, Details) and details):
@@ -134,7 +134,7 @@ def _print_items(console: Console, block: Items) -> None:
 
 
 def _print_facts(console: Console, block: Facts) -> None:
-    """Prints names with their values: in two columns, or under a title, which is followed by sentences."""
+    """Prints names with their values: in two columns, or under a title one sentence each."""
     if not block.title:
         columns = TextTable.grid(padding=(0, 2, 0, 0))
         for name, value in block.pairs:
@@ -224,7 +224,7 @@ def _fallback_forms(block: Table) -> Iterator[tuple[Sequence[str], bool]]:
 
 
 def _name_left_out(left_out: Sequence[str], with_ends: bool) -> str:
-    """Returns the names of what a form of a table leaves out, with commas; empty if nothing is."""
+    """Returns the names of the columns and ends that a form leaves out, with commas; empty if none."""
     return ", ".join(name.replace("\n", " ") for name in [*left_out, *([] if with_ends else [INTERVALS])])
 
 

@@ -10,7 +10,7 @@ from mousehole.document.blocks import Block, Code, Details, Prose, Section
 
 
 def escape(text: str) -> str:
-    """Returns a text for HTML; characters that steer or reorder the text around them become escapes."""
+    """Returns a text for HTML, also without characters that steer or reorder the text around them."""
     return html.escape(escape_controls(text))
 
 
@@ -19,8 +19,8 @@ def make_provenance_section(
 ) -> Section:
     """Returns the section on how a result was made: the command that repeats it, and its manifest.
 
-    `command` is what was typed, word by word; None where Python was the caller. `seed_note` adds that the
-    same seed gives the same numbers.
+    `command` is the command line, one argument each; None where Python was the caller. `seed_note` adds that
+    the same seed gives the same numbers.
     """
     blocks: list[Block] = []
     if command is not None:

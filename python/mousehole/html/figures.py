@@ -27,9 +27,9 @@ def make_interval_chart(
 ) -> Chart:
     """Returns a chart of changes with their intervals, one line per name, on a scale of ratios.
 
-    `what` is the caption of its table; `seen` describes in a sentence what can be seen. `field` names what
-    the lines are: schemes, which readers choose, or something else, all of which is shown. `sides` are those
-    of the quantity that changes.
+    `name` is the figure's name in the page and `what` the caption of its table; `seen` describes in a
+    sentence what can be seen. `field` names the lines' column: `scheme`, of which readers choose some, or
+    another, all of which is shown. `sides` are those of the quantity that changes.
     """
     picture = draw_intervals(changes, field, sides)
     columns = [Column(field, is_number=False), Column("change (95 %)")]
@@ -63,12 +63,10 @@ class Point:
 def make_plane_chart(
     name: str, points: Sequence[Point], short: str, long: str, baseline: str, series: Series, what: str = ""
 ) -> Chart:
-    """Returns the chart of the gains of short transfers against the costs of long ones, with both
-    intervals.
-    Points without a mean of both changes are in the table only.
+    """Returns the chart of the gains of short transfers against the costs of long ones, with both intervals.
 
-    `short` and `long` name these transfers; `what` names the labels of the points, if they have any. The
-    baseline is where the lines cross.
+    Points without a mean of both changes are in the table only. `short` and `long` name these transfers;
+    `what` names the labels of the points, if they have any. The baseline is where the lines cross.
     """
     is_labelled = bool(what) and any(point.label for point in points)
     tip = [
@@ -130,9 +128,9 @@ def make_plane_chart(
 
 
 def describe_changes(changes: Mapping[str, Interval], what: str, baseline: str) -> str:
-    """Returns the sentence on what a chart of changes of `what` shows: what is clearly faster, and slower.
+    """Returns the sentence on a chart of changes of `what`: under which names they are faster or slower.
 
-    `what` is a plural noun, and not empty.
+    Only changes whose interval excludes zero count. `what` is a plural noun, and not empty.
     """
     known = {name: change for name, change in changes.items() if isfinite(change.low)}
     faster = [name for name, change in known.items() if change.high < 0]
@@ -148,7 +146,7 @@ def describe_changes(changes: Mapping[str, Interval], what: str, baseline: str) 
 def make_change_cell(change: Interval | None, less_is_better: bool = True) -> Cell:
     """Returns a change with its interval, coloured where the interval excludes zero.
 
-    The text is `–` and has no value where there is no change.
+    The text is `–`, and the value None, where there is no change: None or NaN.
     """
     if change is None or not isfinite(change.mean):
         return Cell("–", None)
@@ -158,7 +156,10 @@ def make_change_cell(change: Interval | None, less_is_better: bool = True) -> Ce
 
 
 def make_estimate_cell(estimate: Interval, words: Callable[..., str], is_bound: bool = False) -> Cell:
-    """Returns an estimate with its interval; a lower bound is marked."""
+    """Returns an estimate with its interval; a lower bound is marked.
+
+    `words` writes a number, as for `charts.interval_text`.
+    """
     return Cell(interval_text(estimate, words, is_bound), estimate.mean)
 
 

@@ -90,7 +90,7 @@ def _render_symbol(choice: Choice) -> str:
 
 
 def _has_chart(blocks: object) -> bool:
-    """Returns whether blocks contain a chart, at any depth."""
+    """Returns whether blocks contain a chart, at any depth; False for anything but a list or tuple."""
     parts: list[Block] = list(blocks) if isinstance(blocks, list | tuple) else []
     return any(
         isinstance(part, Chart) or (isinstance(part, Grid | Details) and _has_chart(part.blocks))

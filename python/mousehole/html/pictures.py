@@ -15,7 +15,7 @@ SPARE = 1.6
 
 
 def list_choices(series: Series) -> list[Choice]:
-    """Returns series for `Document.choices`."""
+    """Returns the choices of `Document.choices` for series, in their order, with symbols as SVG paths."""
     return [
         Choice(name, colour, PATHS.get(symbol, symbol))
         for name, colour, symbol in zip(series.names, series.colours, series.symbols, strict=True)
@@ -25,7 +25,7 @@ def list_choices(series: Series) -> list[Choice]:
 def make_fluid(chart: Chart) -> dict[str, Any]:
     """Returns the chart in Vega-Lite for the page's script.
 
-    It is as wide as its container if it `is_fluid`, and otherwise keeps its own width.
+    It is as wide as its container if it `is_fluid`, and otherwise has its own width.
     """
     spec = _set_size(chart)
     if chart.is_fluid:
@@ -48,7 +48,10 @@ def render_svg(chart: Chart) -> str:
 
 
 def recolour_svg(svg: str, name: str) -> str:
-    """Returns the SVG element with variables of the page as colours; `name` is put before its ids."""
+    """Returns the SVG element with variables of the page as colours; `name` is put before its ids.
+
+    Only colours of charts change.
+    """
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r"url\(#", f"url(#{name}-", svg)
     return re.sub(r"#[0-9a-f]{6}\b", lambda found: to_variable(found[0]), svg)
@@ -60,7 +63,7 @@ def to_variable(colour: str) -> str:
 
 
 def render_colour_variables() -> str:
-    """Returns the style that gives every colour of charts its value on light and on dark pages."""
+    """Returns the CSS that gives every colour of charts its value on light and on dark pages."""
     light = "".join(f"--chart-{colour[1:]}:{colour};" for colour in DARK)
     dark = "".join(f"--chart-{colour[1:]}:{other};" for colour, other in DARK.items())
     return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
@@ -74,7 +77,7 @@ def _measure_longest_name(chart: Chart) -> int:
 
 
 def _set_size(chart: Chart) -> dict[str, Any]:
-    """Returns the chart in Vega-Lite, with its height if it is fluid.
+    """Returns the chart in Vega-Lite, with its height in pixels if it is fluid.
 
     If the reader can choose series, the parameter `SHOWN` has all of them at first.
     """

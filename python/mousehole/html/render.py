@@ -31,7 +31,7 @@ UNIT = re.compile(r"(?<=\d) (?=(?:%|ms|s|[kMG]?B|[kMG]?b/s)(?!\w))")
 
 
 def render_section(part: Section) -> str:
-    """Returns a section with its heading."""
+    """Returns a section with its heading in HTML."""
     name = escape(part.name)
     return (
         f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{escape(part.title)}</h2>'
@@ -40,12 +40,12 @@ def render_section(part: Section) -> str:
 
 
 def render_blocks(parts: Sequence[Block]) -> str:
-    """Returns the parts one after another."""
+    """Returns the blocks in HTML, one after another; raises `TypeError` for a part that is no block."""
     return "".join(_render_block(part) for part in parts)
 
 
 def render_verdict(part: Verdict) -> str:
-    """Returns the answer as a section of its own, with its first line large."""
+    """Returns the answer in HTML as a section of its own, with its first line large."""
     lines = [
         render_code(line)
         if isinstance(line, Code)
@@ -59,7 +59,10 @@ def render_verdict(part: Verdict) -> str:
 
 
 def render_table(part: Table) -> str:
-    """Returns a table inside a box that scrolls where the table is too wide."""
+    """Returns a table in HTML, inside a box that scrolls where the table is too wide.
+
+    Raises `ValueError` if keys and rows differ in number.
+    """
     head = "".join(
         f'<th scope="col"{_render_alignment(column)}>{escape(column.heading)}</th>' for column in part.columns
     )
@@ -78,14 +81,14 @@ def render_table(part: Table) -> str:
 
 
 def render_code(part: Code) -> str:
-    """Returns a command or document in letters of one width."""
+    """Returns a command or document in HTML, in letters of one width."""
     label = _render_attribute("aria-label", part.label)
     role = ' role="group"' if part.label else ""
     return f'<div class="code"{role}{label}><pre>{escape(part.text)}</pre></div>\n'
 
 
 def render_chart(part: Chart) -> str:
-    """Returns a chart: a still picture, the description that the script draws it from, and its numbers."""
+    """Returns a chart in HTML: a still picture, the description that the script draws, and its numbers."""
     from mousehole.html import pictures
 
     name = escape(part.name)
@@ -114,7 +117,7 @@ def escape_code_for_script(text: str) -> str:
 
 
 def escape_prose(text: str) -> str:
-    """Returns a sentence for HTML, in which units stay on the line of their numbers."""
+    """Returns a sentence escaped for HTML, in which units stay on the line of their numbers."""
     return UNIT.sub("\u00a0", escape(text))
 
 

@@ -21,11 +21,9 @@ def present(
 ) -> None:
     """Writes the files, then prints the report, with `to_stderr` on standard error.
 
-    Prints Markdown with `is_markdown`, on standard output whatever `to_stderr` says; `details` adds folded
-    sections on a terminal.
-
-    Files come first, since the reader of the report may close the pipe early. The report is printed even if a
-    disk is full. Raises the errors of `output.write_all`.
+    Files come first, since the reader of the report may close the pipe early; the report is printed even if a
+    disk is full. With `is_markdown` it is Markdown, on standard output whatever `to_stderr` says; `details`
+    adds folded sections on a terminal. Raises the errors of `output.write_all`.
     """
     try:
         output.write_all(files)
@@ -40,23 +38,27 @@ class Shown:
     """A result that is shown as a document."""
 
     def document(self, command: Sequence[str] | None = None) -> Document:
-        """Returns the result as a document; `command` is what was typed, None where Python was the caller."""
+        """Returns the result as a document; each kind of result defines it.
+
+        `command` is the command line as typed, None where Python was the caller. Raises `NotImplementedError`
+        here.
+        """
         raise NotImplementedError
 
     def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
         """Writes the result as one self-contained page with charts and tables (docs/report.md).
 
-        `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html` and for
-        a file that cannot be written.
+        `command` is shown as the command line. Raises `MouseholeError` for a suffix other than `.html`, for a
+        file that cannot be written, and where charts cannot be drawn.
         """
         write_page(self.document(command), path)
 
     def markdown(self, command: Sequence[str] | None = None) -> str:
-        """Returns what `html` writes as Markdown, with the numbers of charts instead of the charts."""
+        """Returns the document as Markdown, with the numbers of charts instead of the charts."""
         return as_markdown(self.document(command))
 
     def _repr_html_(self) -> str:
-        """Returns what notebooks show: the report of the terminal as HTML."""
+        """Returns the report of the terminal as HTML, for notebooks."""
         return as_html(lambda console: print_document(console, self.document()))
 
 
@@ -64,12 +66,15 @@ class Kept(Shown):
     """A result that a file can hold."""
 
     def to_json(self) -> str:
-        """Returns the result as a JSON document (docs/json.md); equal results give equal bytes."""
+        """Returns the result as a JSON document (docs/json.md); equal results give equal bytes.
+
+        Raises `NotImplementedError` here; each kind of result defines it.
+        """
         raise NotImplementedError
 
     def save(self, path: str | Path) -> None:
-        """Writes what `to_json` returns; `mousehole.load` and `mousehole show` give it again without a run.
+        """Writes the document of `to_json`; `mousehole.load` and `mousehole show` restore it without a run.
 
-        Raises `MouseholeError` for a file that cannot be written.
+        `-` is standard output. Raises `MouseholeError` for a file that cannot be written.
         """
         output.write_text(str(path), self.to_json())

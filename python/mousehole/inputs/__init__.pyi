@@ -8,7 +8,7 @@ from .traffic import TrafficInput as TrafficInput
 from .traffic import describe_traffic as describe_traffic
 from .traffic import from_section as from_section
 from .traffic import inspect as inspect
-from .traffic import is_model as is_model
+from .traffic import is_model_or_place as is_model_or_place
 from .traffic import is_of_users as is_of_users
 from .traffic import read as read
 from .traffic import refuse_users as refuse_users

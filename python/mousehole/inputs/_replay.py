@@ -7,7 +7,8 @@ from mousehole.engine_types import Scenario, TrafficSummary
 def describe_replay(replay: str | None, scenario: Scenario, summary: TrafficSummary | None) -> str | None:
     """Returns a line on the replay of files, such as `replay: open loop, as asked`; None without files.
 
-    `replay` is the loop that the engine used, `scenario` holds the one asked for, `summary` is of the files.
+    `replay` is the loop that the engine used, None without files. `scenario` holds the one asked for, and
+    `summary` is of the files.
     """
     if replay is None or summary is None:
         return None

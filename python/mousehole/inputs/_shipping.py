@@ -27,11 +27,9 @@ class TrafficShipment:
 
     @cached_property
     def digest(self) -> str:
-        """Returns the SHA-256 of all that determines the traffic.
+        """Returns the SHA-256 of all that determines the traffic, as hexadecimal digits.
 
-        The files are read once; the value is stored.
-
-        Raises `MouseholeError` for a file that cannot be read.
+        The files are read once; the value is stored. Raises `MouseholeError` for a file that cannot be read.
         """
         digests = []
         for file in self._files():
@@ -40,11 +38,10 @@ class TrafficShipment:
         return self._digest(digests)
 
     def packed(self) -> bytes:
-        """Returns the content, which `unpack` turns into the same traffic.
+        """Returns the traffic as pickled bytes, from which `unpack` makes the same traffic.
 
-        Every file is in memory as a whole.
-
-        Raises `MouseholeError` if a file cannot be read, or has changed since `digest` was computed.
+        Every file is in memory as a whole. Raises `MouseholeError` if a file cannot be read, or has changed
+        since `digest` was computed.
         """
         files = []
         for file in self._files():
@@ -60,7 +57,10 @@ class TrafficShipment:
         return hashlib.sha256(text.encode() + b"".join(digests)).hexdigest()
 
     def _settings(self) -> dict[str, Any]:
-        """Returns everything but the files and connections that determines the traffic."""
+        """Returns all settings that determine the traffic but files and connections.
+
+        They are the section, the options of reading and the budget of memory.
+        """
         return {
             "section": self.given.section,
             "strict": self.strict,
@@ -85,9 +85,9 @@ class Received:
     """
 
     def localise(self, scenario: Mapping[str, object]) -> Mapping[str, object]:
-        """Returns the scenario with the worker's own files of flow sizes in section `traffic`.
+        """Returns a copy of the scenario with the worker's own files of flow sizes in section `traffic`.
 
-        Names of other files stay as they are.
+        Names of other files stay as they are; without files of flow sizes the scenario itself is returned.
         """
         if not self.sizes:
             return scenario
@@ -98,9 +98,9 @@ class Received:
         return {**scenario, "traffic": section}
 
     def _with_sizes(self, entry: TrafficSection | MixEntry) -> TrafficSection | MixEntry:
-        """Returns a section whose parameter `sizes`, which counts before its model's name, is local.
+        """Returns a copy of a section whose parameter `sizes` is local; without sizes, the section itself.
 
-        A section without sizes is returned as it is.
+        The parameter counts before the name in the model. It is set where only the model names a file.
         """
         params, model = entry.get("params") or {}, entry.get("model") or ""
         name = params.get("sizes") or (
@@ -128,13 +128,11 @@ def make_shipment(given: TrafficInput, strict: bool, seed: int) -> TrafficShipme
 
 
 def unpack(content: bytes, folder: Path) -> Received:
-    """Returns the traffic of a shipment, from what `TrafficShipment.packed` has made.
+    """Returns the traffic of a shipment from the bytes of `TrafficShipment.packed`.
 
-    Files of replayed connections are deleted after they are read. `content` must be trusted, as it is
-    unpickled.
-
-    Its files are written into `folder`; those of flow sizes stay there, as runs need them. Raises
-    `MouseholeError` for a fault in a file.
+    Its files are written into `folder`; those of flow sizes stay there, as runs need them, and those of
+    replayed connections are deleted after they are read. `content` must be trusted, as it is unpickled.
+    Raises `MouseholeError` for a fault in a file.
     """
     held = pickle.loads(content)  # noqa: S301 (of the process that asks for the run)
     local: dict[str, str] = {}

@@ -39,10 +39,10 @@ class FrameLike(Protocol):
 
     @property
     def columns(self) -> Iterable[object]:
-        """Names of the columns."""
+        """Returns the names of the columns."""
 
     def __getitem__(self, name: Any, /) -> Any:
-        """Returns a column."""
+        """Returns the column of a name."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,8 @@ def _is_polars(value: object, kind: str) -> bool:
 def collect_frame(source: Any) -> FrameLike | Mapping[str, Any]:
     """Returns a frame whose columns are in memory: lazy frames are computed, streams read to their end.
 
-    A stream can be read once only.
-
-    Any other source is returned as it is. Raises `MouseholeError` for a source that its library cannot read,
-    and for a stream with a column of intervals.
+    A stream can be read once only. Any other source is returned as it is. Raises `MouseholeError` for a
+    source that its library cannot read, and for a stream with a column of intervals.
     """
     if isinstance(source, Mapping) or _is_polars(source, "DataFrame") or hasattr(source, "column_names"):
         return cast("FrameLike | Mapping[str, Any]", source)
@@ -114,10 +112,10 @@ def _refuse_intervals(stream: Any) -> None:
 def from_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     """Returns the connections of a frame, in the order of their starts, which count from the first one.
 
-    Columns are known by the names that they may have in delimited text. `payload` chooses between bytes of
-    the two directions. Rows whose `is_datagrams` is true are flows of datagrams, as those of `read`, and
-    `flow_class` is the class of a row's flow. Raises `MouseholeError` for a column that is missing, and for a
-    value that is not allowed, with its row and its column.
+    Columns are known by the names that they may have in delimited text. `payload` ("down" or "up") chooses
+    between bytes of the two directions. Rows whose `is_datagrams` is true are flows of datagrams, as those of
+    `read`, and `flow_class` is the class of a row's flow. Raises `MouseholeError` for a column that is
+    missing, and for a value that is not allowed, with its row and its column.
     """
     keys = _list_column_names(frame)
     known = {
@@ -153,7 +151,7 @@ def from_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
 
 
 def from_dictionaries(given: Sequence[Mapping[str, object]]) -> Given:
-    """Returns the connections of dictionaries with the keys of a scenario's `traffic.connections`.
+    """Returns the connections of dictionaries with the keys of `traffic.connections`, in their order.
 
     `bytes` alone means a single write. Raises `MouseholeError` for a value that is not allowed.
     """
@@ -173,7 +171,7 @@ class _Column:
     unit_ns: int
 
     def fault(self, row: int, allowed: str) -> MouseholeError:
-        """Returns the error of the value in this row."""
+        """Returns the error of the value in this row, which is missing or not `allowed`; raises nothing."""
         place, value = f"data frame, row {row} (the first is 0), column {self.name}", self.values[row]
         if _is_missing(value):
             return MouseholeError(
@@ -183,16 +181,17 @@ class _Column:
         return field_error(place, shown if isinstance(shown, Real) else str(shown), allowed)
 
     def require(self, good: NDArray[np.bool_], allowed: str) -> None:
-        """Raises the error of the first row that is not good, with `allowed` as what would be; does
-        nothing if all are good.
+        """Raises the error of the first row that is not good; does nothing if all are good.
+
+        `good` has one value per row; `allowed` names in the message what would be accepted.
         """
         if not np.all(good):
             raise self.fault(int(np.argmin(good)), allowed)
 
     def numbers(self, allowed: str) -> Floats:
-        """Returns the values as numbers, NaN where they are missing.
+        """Returns the values as floats, NaN where they are missing.
 
-        Raises `MouseholeError` for a value that is no number.
+        Raises `MouseholeError` for a value that is no number; `allowed` is for its message.
         """
         if self.values.dtype.kind in "iuf":
             return self.values.astype(np.float64)
@@ -206,10 +205,10 @@ class _Column:
         return found
 
     def sizes(self, may_be_zero: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Returns the values as bytes or packets, at least 1 but in rows that may be zero.
+        """Returns the values as bytes or packets, at least 1, or 0 in rows that `may_be_zero`.
 
-        Raises `MouseholeError` for any other value, and above `MOST_BYTES`. Rows that may not be zero
-        count 1 in a column of `_SUMS`.
+        Raises `MouseholeError` for any other value, and above `MOST_BYTES`. Rows that may not be zero count 1
+        in a column of `_SUMS`.
         """
         found = self.numbers(A_SIZE)
         if self.name in _SUMS:
@@ -229,12 +228,11 @@ class _Column:
         return found
 
     def hosts(self, order: NDArray[np.intp]) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
-        """Returns the hosts' numbers, and their names unless the user's values are these numbers.
+        """Returns the hosts' numbers in the order of rows, and their names by number.
 
-        Raises `MouseholeError` for a missing value and for a collection. The numbers are in the order of
-        rows.
-
-        Names are numbered as they appear in `order`.
+        The names are None if the user's values are whole numbers below `HOSTS`, which are then the numbers.
+        Names are numbered as they appear in `order`. Raises `MouseholeError` for a missing value and for a
+        collection.
         """
         if self.values.dtype.kind in "iu" and np.all((self.values >= 0) & (self.values < HOSTS)):
             return self.values.astype(np.int64), None
@@ -248,7 +246,8 @@ class _Column:
     def times(self, origin: Any) -> tuple[Floats, Any]:
         """Returns seconds since `origin`, and that origin: the earliest value if it is None.
 
-        Raises `MouseholeError` for a missing value and where one side is datetimes and the other numbers.
+        Without rows the origin is returned as it is. Raises `MouseholeError` for a missing value and where
+        one side is datetimes and the other numbers.
         """
         values = _as_times(self)
         self.require(~_find_missing(values), A_TIME)
@@ -287,7 +286,7 @@ class _Column:
 
 
 def _list_column_names(frame: FrameLike | Mapping[str, Any]) -> list[Any]:
-    """Returns the names of the columns; raises `MouseholeError` for one that two columns have."""
+    """Returns the names of the columns in order; raises `MouseholeError` for one that two columns have."""
     if isinstance(frame, Mapping):
         return list(frame)
     names = list(getattr(frame, "column_names", None) or frame.columns)
@@ -298,7 +297,10 @@ def _list_column_names(frame: FrameLike | Mapping[str, Any]) -> list[Any]:
 
 
 def _read_column(frame: FrameLike | Mapping[str, Any], key: Any) -> NDArray[Any]:
-    """Returns a column as an array of one dimension; raises `MouseholeError` for one that is none."""
+    """Returns a column as an array of one dimension.
+
+    Raises `MouseholeError` for a column that cannot be read or has lists.
+    """
     try:
         found = _to_array(frame[key])
     except Exception as error:
@@ -378,13 +380,13 @@ def _to_seconds(spans: NDArray[Any], unit_ns: int) -> Floats:
 
 
 def _find_missing(times: NDArray[Any]) -> NDArray[np.bool_]:
-    """Returns where an array of times, time spans or numbers has no value."""
+    """Returns a mask that is True where an array of times, time spans or numbers has no finite value."""
     missing = np.isnat(times) if times.dtype.kind in "mM" else ~np.isfinite(times)
     return cast("NDArray[np.bool_]", missing)
 
 
 def _is_missing(value: Any) -> bool:
-    """Returns whether a value is missing: None, NaN, not-a-time, or pandas' NA."""
+    """Returns whether a value is missing: None, NaN, not-a-time, or pandas' NA; False for a collection."""
     if value is None:
         return True
     try:
@@ -396,7 +398,10 @@ def _is_missing(value: Any) -> bool:
 
 
 def _number_hosts(hosts: Sequence[Any]) -> tuple[list[int], tuple[str, ...] | None]:
-    """Returns a number for each host, and the names by number: None if all hosts are such numbers already."""
+    """Returns a number for each host, and the names by number: None if all hosts are such numbers already.
+
+    Names are numbered from 0 as they first appear.
+    """
     if all(map(_is_number, hosts)):
         return [int(host) for host in hosts], None
     places: dict[str, int] = {}

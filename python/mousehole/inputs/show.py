@@ -51,12 +51,10 @@ def print_schemes(console: Console, schemes: list[SchemeEntry], parts: list[Part
 
 
 def find_scheme_entry(text: str) -> CatalogueEntry:
-    """Returns the entry of a scheme or part; the values given in `name(parameter=value,…)` are its
-    defaults.
-    A part of `marker|queue` must be in the catalogue.
+    """Returns the catalogue entry of a scheme or part, with the values given in parentheses as defaults.
 
     The parameters of `marker|queue` are those of all its parts, each named after its part. Raises
-    `MouseholeError` for an unknown scheme.
+    `MouseholeError` for an unknown scheme, part or parameter.
     """
     name = scheme_name(text)
     parts = {part["name"]: part for part in _engine.parts()}
@@ -79,9 +77,8 @@ def find_scheme_entry(text: str) -> CatalogueEntry:
 def _combine_entries(text: str, entries: Mapping[str, CatalogueEntry]) -> CatalogueEntry:
     """Returns the catalogue entry of parts joined by bars, with the values in `text` as defaults.
 
-    Raises `MouseholeError` for an unknown part or parameter.
-
-    Parameters are named after their part, such as `red.min`.
+    Parameters are named after their part, such as `red.min`. Raises `MouseholeError` for an unknown part or
+    parameter.
     """
     values = _engine.scheme_parameters(text)
     used = [entries[scheme_name(item)] for item in text.split("|")]
@@ -115,7 +112,7 @@ _OWN_READERS = [
 
 
 def print_scheme(console: Console, scheme: CatalogueEntry) -> None:
-    """Prints the page of a scheme: what it does, its source, its parameters."""
+    """Prints the page of a scheme: its summary, its description, its source, its parameters."""
     console.print(Text(scheme["name"], style="bold") + Text(f"  {scheme['summary']}", style="not bold"))
     console.print(Text(f"\n{scheme['detail']}\n"))
     console.print(Text(f"Source: {scheme['source']}.", style="dim"))
@@ -138,9 +135,9 @@ def _make_parameter_table(params: list[ParameterEntry]) -> Table:
 def make_traffic_section(
     summary: TrafficSummary | None, note: str | None = None, shown: Shown = "always"
 ) -> Section:
-    """Returns the section on the traffic that was read, and on what was left out.
+    """Returns the section on the traffic that was read, and on the parts that were left out.
 
-    `note` is a paragraph after it.
+    `summary` is None where the scenario generates all traffic. `note` is a paragraph at the end.
     """
     blocks: list[Block] = []
     if summary is None:
@@ -152,7 +149,7 @@ def make_traffic_section(
 
 
 def make_formats_document() -> Document:
-    """Returns the formats of files: those with a reader of their own, then those that files describe."""
+    """Returns the document on formats of files: own readers, described formats, and refused ones."""
     described = [(name, title, refused) for name, title, _, refused in _engine.log_formats()]
     read = [(name, title) for name, title, refused in described if not refused]
     refusals = [(name, f"{title}: {refused}") for name, title, refused in described if refused]
@@ -166,7 +163,7 @@ def make_formats_document() -> Document:
 
 
 def make_summary_document(summary: TrafficSummary) -> Document:
-    """Returns the document of traffic: what was understood of it, and what was left out."""
+    """Returns the document on traffic: its figures as they were read, and the rows that were left out."""
     title, _, _ = _engine.traffic_account(summary)
     return Document(title, "", [make_traffic_section(summary)], footer=f"Mousehole {engine_text()}")
 

@@ -87,11 +87,11 @@ class TrafficInput:
     def read(
         self, strict: bool = False, seed: int = 1, reporter: Reporter | None = None
     ) -> _engine.Traffic | None:
-        """Reads files, or prepares a model or connections; None if the scenario generates all traffic.
+        """Returns the traffic in the engine's form; None if the scenario generates all of it.
 
-        `reporter` receives the progress of reading large files. `strict` makes any faulty row an error;
-        `seed` is the base of the random draws for what files leave open. Raises `MouseholeError` for a fault
-        in the input, and `KeyboardInterrupt` at once on Ctrl-C.
+        All files are read as a whole; `reporter` receives the progress of large ones. `strict` makes any
+        faulty row an error; `seed` is the base of the random draws for what files leave open. Raises
+        `MouseholeError` for a fault in the input, and `KeyboardInterrupt` at once on Ctrl-C.
         """
         show = reporter or Silent()
         main = self._read_main(strict, seed, show)
@@ -113,7 +113,7 @@ class TrafficInput:
         return {"name": IN_MEMORY, "sha256": digest}
 
     def _read_main(self, strict: bool, seed: int, reporter: Reporter) -> _engine.Traffic | None:
-        """Reads everything but the mix; None if there is nothing but the mix, or nothing at all.
+        """Returns the traffic without the mix; None if there is nothing but the mix, or nothing at all.
 
         Arguments and errors are those of `read`.
         """
@@ -134,7 +134,7 @@ def describe_traffic(
     source: Source, payload: str | None = None, params: Mapping[str, object] | None = None,
     users: int | None = None, apps: Apps | None = None,
 ) -> TrafficInput:  # fmt: skip
-    """Returns the traffic of files, of a model or a place, of a frame, or of dictionaries.
+    """Returns the traffic of files, of a model or a place, of a frame, or of dictionaries; reads no file.
 
     `payload` is the direction of payload. `params` are those of a model. `users` and `apps` go with a place,
     or with no source at all. Raises `MouseholeError` for what does not go together, for a name that is empty
@@ -157,7 +157,7 @@ def describe_traffic(
         raise field_error("traffic", "", "the name of a file or model, or - for standard input")
     if names.count(STANDARD_INPUT) > 1:
         raise field_error("traffic", STANDARD_INPUT, "given at most once", "is given twice")
-    if any(is_model(name) for name in names):
+    if any(is_model_or_place(name) for name in names):
         return _from_model(names, payload, params)
     if params:
         with_params({"files": names}, params)  # refuses them
@@ -186,7 +186,10 @@ def refuse_users(users: int | None, apps: Apps | None, other: str) -> None:
 
 
 def from_section(section: TrafficSection, label: str) -> TrafficInput:
-    """Returns the traffic of a scenario's section `traffic`; `label` is its name for titles."""
+    """Returns the traffic of a scenario's section `traffic`; `label` is its name for titles.
+
+    Files without a direction of payload get `down`.
+    """
     if section.get("files"):
         section = {"payload": "down", **section}
     return TrafficInput(section, label, sizefiles.list_files(section))
@@ -210,11 +213,10 @@ def with_classes(given: TrafficInput, classes: str | Sequence[str] | None) -> Tr
 
 
 def with_format(given: TrafficInput, path: str | Path | None) -> TrafficInput:
-    """Returns the traffic whose files have the format that the file `path` describes.
+    """Returns the traffic whose files have the format that the file `path` describes, which is read.
 
-    Without a path the traffic is returned as it is.
-
-    Raises `MouseholeError` for a fault in the file, and for traffic that is not read from files.
+    Without a path the traffic is returned as it is. Raises `MouseholeError` for a fault in the file, and for
+    traffic that is not read from files.
     """
     if path is None:
         return given
@@ -233,7 +235,7 @@ def with_format(given: TrafficInput, path: str | Path | None) -> TrafficInput:
     return replace(given, section={**given.section, "format": described})
 
 
-def is_model(name: str) -> bool:
+def is_model_or_place(name: str) -> bool:
     """Returns whether `name` is a place, or is or looks like a model, such as `web:sfd`, and not a file.
 
     A model that is also a file's name is a file.
@@ -304,16 +306,16 @@ def read(paths: Source, payload: Direction = "down", strict: bool = False, seed:
     `is_datagrams` (a flow of datagrams: no writes, `bytes` are IP lengths in the direction of the data),
     `packets`, `reverse_packets` and `reverse_bytes` of such a flow (`reverse`: in the other direction), and
     `flow_class` (docs/classes.md; None for a model).
+
     Of a flow a frame has these sums only, so that `compare` spreads its packets evenly over `duration_s`.
 
-    `paths` is what `compare` takes, but no scenario. `payload` says which way it goes, "down" (server to
-    client) or "up". With `strict`, a faulty row of a file is an error; without, it is counted and left out.
-    `seed` is the base of the draws for what files leave open, `params` are those of a model.
-
+    `paths` is what `compare` takes, but no scenario and no place. `payload` says which way it goes, "down"
+    (server to client) or "up". With `strict`, a faulty row of a file is an error; without, it is counted and
+    left out. `seed` is the base of the draws for what files leave open, `params` are those of a model.
     `class_` is a class of flows against the rule, such as "port 5060=call", or several. `format_` is a file
     that describes the format of logs (docs/traffic.md).
 
-    Raises `MouseholeError` for traffic that cannot be used.
+    Raises `MouseholeError` for traffic that cannot be used, and where polars is not installed.
     """
     given, traffic = _describe_and_read(paths, payload, strict, seed, params, class_, log_format=format_)
     return make_frame(traffic.frame(), clients=given.clients)
@@ -324,14 +326,15 @@ def inspect(paths: Source, rate: str | float | None = None, payload: Direction =
             strict: bool = False, seed: int = 1, params: Mapping[str, object] | None = None,
             class_: str | Sequence[str] | None = None, reporter: Reporter | None = None,
             format_: str | Path | None = None) -> TrafficSummary:  # fmt: skip
-    """Returns what was understood of traffic: counts, sizes, RTTs, skipped and faulty rows.
+    """Returns a summary of traffic as it was read: counts, sizes, RTTs, skipped and faulty rows.
 
     The dictionary is the document of `mousehole inspect --json` (docs/json.md) without its schema; times are
     in seconds, sizes in bytes of payload. `native_load` is the load on a link of `rate` (such as "10mbit");
     without one it is None. `payload`, `strict`, `seed`, `params`, `class_` and `format_` are as for `read`;
     `reporter` receives the progress of reading large files.
 
-    Raises `MouseholeError` for traffic that cannot be used, and for a scenario, which has nothing to inspect.
+    Raises `MouseholeError` for traffic that cannot be used, and for a scenario or a place, which have nothing
+    to inspect.
     """
     rate_text = None if rate is None else with_unit("rate", rate, BITS)
     if rate_text is not None:
@@ -356,7 +359,7 @@ class _Summary(dict[str, object]):
         return show.make_summary_document(cast("TrafficSummary", self))
 
     def _repr_html_(self) -> str:
-        """Returns what notebooks show: the output of `mousehole inspect` as HTML."""
+        """Returns the output of `mousehole inspect` as HTML, for notebooks."""
         return as_html(lambda console: print_document(console, self.document()))
 
 
@@ -368,7 +371,7 @@ def _describe_and_read(
     """Returns the traffic of `read` and `inspect`, as it was given and as it was read.
 
     Raises `MouseholeError` for a scenario or a place, where there is nothing to read, and as
-    `describe_traffic` does.
+    `describe_traffic` and `TrafficInput.read` do.
     """
     paths = make_repeatable(paths)
     if is_scenario(paths):
@@ -391,12 +394,11 @@ def _read_files(
     section: TrafficSection | MixEntry, strict: bool, seed: int, reporter: Reporter,
     classes: Sequence[str] = (), budget: tuple[int | None, int | None] = (None, None), log_format: str = "",
 ) -> _engine.Traffic:  # fmt: skip
-    """Reads the files of a section; `classes` are corrections of classes, `budget` is that of
-    `TrafficInput`.
-    Raises `MouseholeError` for a fault in the files. Ctrl-C ends the wait at once.
+    """Returns the traffic of a section's files, after reading them as a whole.
 
-    `log_format` is the text that describes the format of logs, or empty. The progress of large files is
-    reported in megabytes.
+    `classes` are corrections of classes, `budget` is that of `TrafficInput`, and `log_format` is the text
+    that describes the format of logs, or empty. The progress of large files is reported in megabytes. Raises
+    `MouseholeError` for a fault in the files. Ctrl-C ends the wait at once.
     """
     names, payload = section["files"], section.get("payload") or "down"
     tables = parquet.read_tables(names)
@@ -404,6 +406,7 @@ def _read_files(
     before, shown = _engine.bytes_read(), 0
 
     def read() -> _engine.Traffic:
+        """Returns the traffic of the files."""
         return _engine.read_traffic(names, payload, strict, seed, tables, list(classes), *budget, log_format)
 
     def advance() -> None:
@@ -450,7 +453,7 @@ def _from_model(names: list[str], payload: str | None, params: Mapping[str, obje
     Parameters that the model's section does not take are refused as well.
     """
     if len(names) > 1:
-        (model, *_) = [name for name in names if is_model(name)]
+        (model, *_) = [name for name in names if is_model_or_place(name)]
         raise conflict_error("traffic", model, "other traffic", "a model stands alone")
     section: TrafficSection = {"model": names[0]}
     if params:

@@ -44,10 +44,9 @@ HOST_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 def run(options: LinkOptions, command: list[str] | None) -> int:
     """Runs the command behind the link; returns its exit status, or `INVALID_STATUS` for an invalid run.
 
-    Registers the policies of `options.policy`, makes namespaces and runs programs in them, writes the
-    files that were asked for, and prints the report.
-
-    Raises `MouseholeError` for a fault in the options, and where the system has no namespaces.
+    Registers the policies of `options.policy`, makes namespaces and runs programs in them, writes the files
+    that were asked for, and prints the report. Raises `MouseholeError` for a fault in the options, and where
+    the system has no namespaces.
     """
     if not hasattr(_engine, "link_run"):
         raise field_error("link", sys.platform, "run on Linux, which has the namespaces it needs")
@@ -126,11 +125,10 @@ def _parse_loss(given: str | None) -> float | None:
 
 
 def _parse_programs(options: LinkOptions, command: list[str] | None) -> Programs:
-    """Returns the programs of both sides with time limit, MTU and names; the user's shell without a
-    command.
-    The shell is that of the variable SHELL, else /bin/sh.
+    """Returns the programs of both sides with time limit, MTU and names.
 
-    Raises `MouseholeError` for a value that is not allowed.
+    Without a command it is the user's shell: that of the variable SHELL, else /bin/sh. Raises
+    `MouseholeError` for a value that is not allowed.
     """
     duration = None if options.duration is None else _engine.parse_duration("--duration", options.duration)
     if duration is not None and duration <= 0:
@@ -162,12 +160,10 @@ def _parse_names(given: str | None) -> list[str]:
 
 
 def _run_single(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
-    """Runs one scheme, writes what was asked for and prints the report.
+    """Runs one scheme, writes the files asked for and prints the report.
 
-    Raises `MouseholeError` before the run for what cannot be run, and after it for a file that cannot be
-    written.
-
-    Returns the command's exit status, or if that is 0 and the run is invalid, `INVALID_STATUS`.
+    Returns the command's exit status, or if that is 0 and the run is invalid, `INVALID_STATUS`. Raises
+    `MouseholeError` before the run for what cannot be run, and after it for a file that cannot be written.
     """
     try:
         link.check(scenario, programs)
@@ -206,13 +202,11 @@ def _run_schemes(
     shared: scenarios.SharedScenario, start: Scenario, programs: Programs, options: LinkOptions,
     command: list[str] | None,
 ) -> int:  # fmt: skip
-    """Runs every scheme in rounds, writes what was asked for and prints the report.
-
-    Raises `MouseholeError` without a command and for a faulty plan, and `typer.Exit` if the first run
-    could not start its command. Files are written only if a round is left.
+    """Runs every scheme in rounds, writes the files asked for and prints the report.
 
     Returns the first exit status of the command that is not 0. If all are 0, it returns 0, or
-    `INVALID_STATUS` if no round is left to compare.
+    `INVALID_STATUS` if no round is left to compare; files are then not written. Raises `MouseholeError`
+    without a command and for a faulty plan, and `typer.Exit` if the first run could not start its command.
     """
     if not command:
         raise field_error(
@@ -225,7 +219,7 @@ def _run_schemes(
     errors = OutputConsole(stderr=True, highlight=False, soft_wrap=True)
 
     def observer(task: Task) -> Observer:
-        """Announces a run and returns its observer."""
+        """Announces a run on standard error and returns its observer."""
         errors.print(
             f"round {task.replication + 1} of {plan.replications}: {plan.schemes[task.scheme]}", markup=False
         )
@@ -234,7 +228,10 @@ def _run_schemes(
     statuses: list[int] = []
 
     def played(run: Run) -> None:
-        """Prints the warnings of a run; exits if the first run could not start its command."""
+        """Prints the warnings of a run and stores its status.
+
+        Raises `typer.Exit` if the first run could not start its command.
+        """
         name = f"{plan.schemes[run.task.scheme]}, round {run.task.replication + 1}"
         status = run.account["status"] or 0
         ended = [f"the command ended with status {status}"] if status else []
@@ -259,7 +256,7 @@ def _run_schemes(
 
 
 def _explain_invalid(run: Run) -> list[str]:
-    """Returns a sentence on why a run is invalid and on what follows; empty for a valid run."""
+    """Returns a list with the sentence on why a run is invalid and what follows; empty for a valid run."""
     if run.account["is_valid"]:
         return []
     then = "its round is left out" if run.is_last else "it is repeated"
@@ -295,11 +292,9 @@ def _make_observer(
 
 @contextmanager
 def _lend_terminal(is_shell: bool) -> Iterator[None]:
-    """Leaves Ctrl-C to an interactive shell while the context lasts, then takes the terminal back.
+    """Leaves Ctrl-C to an interactive shell during the block, then makes this process the foreground again.
 
-    Meanwhile SIGINT and SIGTTOU are ignored in this process.
-
-    Without `is_shell` it does nothing.
+    Meanwhile SIGINT and SIGTTOU are ignored in this process. Without `is_shell` it does nothing.
     """
     if not is_shell:
         yield

@@ -85,7 +85,7 @@ class Played:
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario with the flows that were seen as its traffic, so that it can be simulated."""
+        """Returns the scenario with the flows that were seen as its traffic, so that it can be simulated."""
         return {**self.records.scenario, "traffic": make_traffic(self.records.columns)}
 
 
@@ -99,20 +99,18 @@ def check(scenario: Mapping[str, object], programs: Programs) -> None:
 
 
 def play(scenario: Scenario, programs: Programs, observer: Observer | None = None) -> Played:
-    """Runs the programs through the scenario's link until the command ends.
+    """Runs the programs through the scenario's link until the command ends, and returns the records.
 
-    `observer` is called in this thread. After Ctrl-C it waits at most `ENDING_S` for the end.
-
-    The scenario's traffic does not matter, and that of the records' scenario stands for it. Raises
-    `MouseholeError` for a fault in the input and for what the system denies, and `KeyboardInterrupt` on
-    Ctrl-C, after everything in the namespaces has ended.
+    `observer` is called in this thread. The scenario's traffic does not matter, and the records' scenario has
+    a placeholder for it. Raises `MouseholeError` for a fault in the input and for what the system denies, and
+    `KeyboardInterrupt` on Ctrl-C, after everything in the namespaces has ended or `ENDING_S` have passed.
     """
     watcher, monitor = observer or Observer(), _engine.LinkMonitor()
     given = {**scenario, "traffic": {}}
     has_begun = False
 
     def tick() -> None:
-        """Tells the observer of the namespaces once they exist, and of each second of the run."""
+        """Reports the namespaces to the observer once they exist, and each second of the run."""
         nonlocal has_begun
         holders = monitor.holders()
         if holders is not None and not has_begun:
@@ -124,6 +122,7 @@ def play(scenario: Scenario, programs: Programs, observer: Observer | None = Non
     over: list[bool] = []
 
     def work() -> tuple[_engine.RunResult, LinkAccount]:
+        """Plays the scenario through the link; sets `over` at the end, also after a fault."""
         try:
             return _engine.link_run(given, programs.settings(), monitor)
         finally:
@@ -140,7 +139,7 @@ def play(scenario: Scenario, programs: Programs, observer: Observer | None = Non
 
 
 def _collect_records(scenario: Scenario, result: _engine.RunResult, account: LinkAccount) -> Records:
-    """Returns the records of a run on real packets as `run` returns those of a simulation.
+    """Returns the records of a run on real packets in the form that `run` gives to those of a simulation.
 
     Section `traffic` of their scenario is `NOTHING`.
     """
@@ -161,10 +160,9 @@ def _collect_records(scenario: Scenario, result: _engine.RunResult, account: Lin
 def make_traffic(columns: RecordColumns) -> TrafficSection:
     """Returns the flows of a run as section `traffic` of a scenario.
 
-    Times are seconds from the run's beginning, pauses never negative.
-
-    Transfers that ended are connections with their sizes and pauses. Downloads without end are bulk flows.
-    `list_differences` names the rest. Without any flow the section is `NOTHING`.
+    Transfers that ended are connections with their sizes and pauses, in the order of their starts; downloads
+    without end are bulk flows. `list_differences` names the rest. Times are seconds from the run's beginning,
+    pauses never negative. Without any flow the section is `NOTHING`.
     """
     connections: list[ConnectionSpec] = []
     for writes in _group_ended_transfers(columns).values():
@@ -223,7 +221,7 @@ def read_default_congestion() -> str | None:
 
 
 def predict(played: Played) -> Records:
-    """Plays the flows that a run has recorded in the simulator, under the same scheme.
+    """Returns the records of a simulation of the flows that a run has recorded, under the same scheme.
 
     Raises `MouseholeError` as `simulate` does.
     """

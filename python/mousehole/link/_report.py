@@ -24,14 +24,14 @@ def write_status(status: LinkStatus) -> str:
 
 
 def _describe_direction(way: LinkWayStatus) -> str:
-    """Returns rate, queue length by colour, drops and marks of a direction within a second."""
+    """Returns rate, queue length by colour, drops and marks of a direction within a second, as text."""
     waiting = "/".join(str(count) for count in way["waiting"])
     marks = f", {way['marked']} marked" if way["marked"] else ""
     return f"{rate_text(way['rate_bps'])}, queue {waiting}, {way['dropped']} dropped{marks}"
 
 
 def describe_account(account: LinkAccount) -> Iterator[str]:
-    """Yields the lines on how a run went: lateness, packets not carried, warnings and faults."""
+    """Yields the lines on how a run went: lateness, packets not carried, warnings, status, faults."""
     late = account["lateness"]
     priority = "real-time priority" if account["is_real_time"] else "ordinary priority"
     yield (
@@ -60,9 +60,7 @@ def describe_congestion(congestion: str | None) -> str:
 
 
 def list_warnings(account: LinkAccount) -> Iterator[str]:
-    """Yields what went wrong with the programs of a run without making it invalid; nothing if all went
-    well.
-    """
+    """Yields a clause on each thing that went wrong with the programs of a run that is valid all the same."""
     if account["server_status"]:
         yield f"the server's command ended before, with status {account['server_status']}"
     if account["left_behind"]:
@@ -73,11 +71,10 @@ def list_warnings(account: LinkAccount) -> Iterator[str]:
 def make_run_document(
     played: Played, simulated: Records | None = None, command: Sequence[str] | None = None
 ) -> Document:
-    """Returns the document of a run on real packets; `simulated` has the same flows in the simulator.
+    """Returns the document of a run on real packets.
 
-    Reads the machine's congestion control.
-
-    `command` is what was typed, None where Python was the caller.
+    `simulated` has the same flows in the simulator and adds a section. `command` is the command line as
+    typed, None where Python was the caller. Reads the machine's congestion control.
     """
     own = document_of_run(played.records, command, how="in real time")
     went = Items([*describe_account(played.account), describe_congestion(read_default_congestion())])
@@ -109,13 +106,16 @@ def _make_prediction_table(played: Played, simulated: Records) -> Table:
 
 
 def describe_prediction(played: Played) -> str:
-    """Returns the line on what the prediction leaves out of a run or changes."""
+    """Returns the line on the flows that the prediction leaves out of a run or changes.
+
+    Reads the machine's congestion control.
+    """
     found = list_differences(played.records.columns, read_default_congestion())
     return f"simulated otherwise than in real time: {'; '.join(found) or 'nothing that is known'}"
 
 
 def _summarise_times(transfers: TransferColumns) -> dict[str, float | None]:
-    """Returns mean and percentiles of the response time, seconds; empty if no transfer ended."""
+    """Returns mean, p50, p90 and p99 of the response time in seconds; empty if no transfer ended."""
     response = transfers["end_s"] - transfers["start_s"]
     response = response[~np.isnan(response)]
     if not response.size:

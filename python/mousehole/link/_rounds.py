@@ -23,11 +23,12 @@ class ProgramsComparison(Comparison):
     """A comparison on real packets, with the account of every run."""
 
     def __init__(self, results: Results, link_runs: Sequence[LinkRunEntry]) -> None:
+        """Makes a comparison of runs through a link that have ended."""
         super().__init__(results, None)
         self.link_runs = list(link_runs)
 
     def document(self, command: Sequence[str] | None = None) -> Document:
-        """Returns the comparison as a document, with a section on the programs."""
+        """Returns the comparison as a document, with a section on the programs at the end."""
         own, faults = super().document(command), list_faults(self.link_runs)
         warned = [Items([f"warning: {fault}" for fault in faults], "open")] if faults else []
         controls = dict.fromkeys(entry["congestion"] for entry in self.link_runs)
@@ -62,12 +63,12 @@ class Trial:
 
     @property
     def left_out(self) -> tuple[int, ...]:
-        """The rounds that are not in the comparison, from 0 on."""
+        """Returns the rounds that are not in the comparison, counted from 0."""
         return tuple(run.task.replication for run in self.runs if run.is_last and not run.account["is_valid"])
 
     @property
     def faults(self) -> list[str]:
-        """One line for each round that is left out."""
+        """Returns one line for each round that is left out."""
         return list_faults(self.entries())
 
     def entries(self) -> list[LinkRunEntry]:
@@ -107,9 +108,9 @@ def list_faults(entries: Iterable[LinkRunEntry]) -> list[str]:
 
 
 def plan_rounds(shared: SharedScenario, options: Options, own_scheme: str | None) -> Plan:
-    """Returns the plan of a comparison: each scheme once in each round.
+    """Returns the plan of a comparison in rounds, each of which runs every scheme once.
 
-    Raises `MouseholeError` for a fault in the input.
+    `own_scheme` is that of the user's scenario, or None. Raises `MouseholeError` for a fault in the input.
     """
     return replace(check_plan(make_plan(shared, options, own_scheme)), in_rounds=True)
 
@@ -120,11 +121,9 @@ def compare(
 ) -> Trial:  # fmt: skip
     """Runs the same programs once per scheme in each round, and compares the schemes.
 
-    The runs last as long as their programs, one after another. `comparison` is None if every round is left
-    out.
-
-    A run that is invalid is repeated, `REPEATS` times at most; then its round is left out, and what is left
-    of that round is not run. `observer` returns the observer of a run, and `played` is called after each.
+    The runs last as long as their programs, one after another. A run that is invalid is repeated, `REPEATS`
+    times at most; then its round is left out, and the rest of that round is not run. `comparison` is None if
+    every round is left out. `observer` returns the observer of a run, and `played` is called after each.
     Raises as `play` does, and `MouseholeError` if some scheme cannot be run on real packets, before anything
     is run.
     """
@@ -160,8 +159,8 @@ def compare(
 def _compare_rounds(plan: Plan, found: Mapping[Task, Played], rounds: Sequence[int], label: str) -> Results:
     """Returns the results of `rounds` alone, which become replications 0, 1, … in their order.
 
-    Their duration is the mean of the runs' and they have no warm-up; short transfers' single times are
-    dropped. There is at least one round.
+    There is at least one round. The duration is the mean of the runs', and there is no warm-up; single times
+    of short transfers are dropped.
     """
     own = {
         replace(task, replication=rounds.index(task.replication)): one

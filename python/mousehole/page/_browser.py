@@ -82,7 +82,7 @@ def find_chromium() -> str:
 
 
 def find_sandbox_obstacle() -> str:
-    """Returns why Chromium cannot use its sandbox; empty if it can."""
+    """Returns the reason why Chromium cannot use its sandbox, which is that it runs as root; else empty."""
     if os.geteuid() == 0:
         return "Chromium refuses to use its sandbox as root"
     return ""
@@ -115,9 +115,9 @@ class Browser:
             self._start([*base, "--no-sandbox"], profile)
 
     def _start(self, command: Sequence[str], profile: Path) -> None:
-        """Starts the browser and notes its version; raises `BrowserError` if it does not answer.
+        """Starts the browser and stores its version; raises `BrowserError` if it does not answer.
 
-        Makes the profile's folder; what the browser prints goes into a file `.log` next to it.
+        Makes the profile's folder. A file `.log` next to it has what the browser prints.
         """
         profile.mkdir(exist_ok=True)
         own = {"HOME": str(profile), "XDG_CONFIG_HOME": str(profile), "TMPDIR": _choose_short_folder(profile)}
@@ -129,13 +129,13 @@ class Browser:
             raise
 
     def close(self) -> None:
-        """Ends the browser and all its processes."""
+        """Ends the browser and all its processes; no other method may be called after it."""
         self.tools.close()
 
     def open(self) -> "Tab":
-        """Opens an empty tab in a context of its own, which shares no cache and no cookies.
+        """Opens an empty tab in a context of its own, which shares no cache and no cookies, and returns it.
 
-        Raises `BrowserError`. The tab reports its requests and paints.
+        The tab reports its requests and paints. Raises `BrowserError`.
         """
         tools = self.tools
         context = tools.call("Target.createBrowserContext")["browserContextId"]
@@ -177,6 +177,7 @@ class Tab:
     """A tab in which one page is loaded."""
 
     def __init__(self, browser: Browser, session: str) -> None:
+        """Begins without requests; `session` is the name of the tab's session in the DevTools protocol."""
         self._browser, self._tools, self._session = browser, browser.tools, session
         self._requests: list[_Request] = []
         self._open: dict[str, _Request] = {}
@@ -196,10 +197,9 @@ class Tab:
     ) -> Load:
         """Loads a page and returns the load, also if it failed or did not end in time.
 
-        Faults of the browser do not raise: the load has then failed. A tab loads one page only.
-
-        `meanwhile` is called once, when the load event has come or the time is over. Filmed, a load that
-        ended has its visual progress.
+        A tab loads one page only. Faults of the browser do not raise: the load has then failed. `meanwhile`
+        is called once, when the load event has come or the time is over. If it `is_filmed`, a load that ended
+        has its visual progress.
         """
         deadline = time.monotonic() + timeout_s
         paints: dict[str, float | None] = {}
@@ -232,9 +232,9 @@ class Tab:
         )  # fmt: skip
 
     def read_body(self, fetch_url: str) -> bytes | None:
-        """Returns the decompressed body that came from an address; None if the browser does not have it.
+        """Returns the decompressed body from an address; None if the browser does not have it.
 
-        An address that several requests had counts once, with the first that the browser still has.
+        Of several requests for the address, the first counts whose body the browser still has.
         """
         for number, one in self._open.items():
             if one.url == fetch_url:
@@ -245,9 +245,9 @@ class Tab:
         return None
 
     def read_headers(self, fetch_url: str) -> dict[str, str]:
-        """Returns the headers of the answer from an address, their names in lower case.
+        """Returns the headers of the first answer from an address, their names in lower case.
 
-        The first answer counts; empty without one.
+        Empty without an answer.
         """
         for one in self._requests:
             if one.url == fetch_url and one.response:
@@ -263,6 +263,7 @@ class Tab:
         number = self._tools.send("Page.navigate", self._session, url=url)
 
         def is_over() -> bool:
+            """Returns whether the page is loaded, or its load failed; takes new events first."""
             self._consume()
             answer = self._tools.answer(number)
             refused = answer is not None and bool(answer.get("errorText"))
@@ -275,7 +276,10 @@ class Tab:
         return ("loaded", "") if ended else ("timeout", f"the load event did not come within {timeout_s:g} s")
 
     def _is_quiet(self) -> bool:
-        """Returns whether no request has been open or has changed for `QUIET_S` seconds."""
+        """Returns whether every request has ended and none has changed for `QUIET_S` seconds.
+
+        Reads the events that have come.
+        """
         self._consume()
         is_idle = all(one.end is not None or one.fault for one in self._requests)
         return is_idle and time.monotonic() - self._changed >= QUIET_S
@@ -289,7 +293,10 @@ class Tab:
         return found
 
     def evaluate(self, expression: str) -> str:
-        """Returns the text that a JavaScript expression promises; raises `BrowserError` if it fails."""
+        """Returns the text to which the promise of a JavaScript expression resolves.
+
+        Raises `BrowserError` if it fails.
+        """
         answer = self._tools.call(
             "Runtime.evaluate", self._session, expression=expression, awaitPromise=True, returnByValue=True
         )
@@ -314,7 +321,10 @@ class Tab:
         )
 
     def _navigation_start(self) -> float | None:
-        """Returns when the navigation began by the clock of the events, in seconds; None if unknown."""
+        """Returns the time when the navigation began, in seconds of the events' clock; None if unknown.
+
+        Raises `BrowserError`.
+        """
         metrics = self._tools.call("Performance.getMetrics", self._session)["metrics"]
         values = {one["name"]: one["value"] for one in metrics}
         return values.get("NavigationStart") or None
@@ -396,7 +406,7 @@ def _apply_event_to(request: _Request, method: str, params: dict[str, Any]) -> N
 
 
 def compute_request_times(timing: Mapping[str, float], begin: float) -> dict[str, float | None]:
-    """Returns when a connection was begun, the request sent and the answer's first byte received.
+    """Returns the times when a connection was begun, the request sent and the answer's first byte received.
 
     `timing` is a `ResourceTiming` of the DevTools protocol; the times are in seconds after `begin`, None for
     what did not happen. The network service sets `sendEnd` when it learns that a write has ended, and on a
@@ -404,6 +414,7 @@ def compute_request_times(timing: Mapping[str, float], begin: float) -> dict[str
     """
 
     def read_timing(name: str) -> float | None:
+        """Returns a time of the request in seconds since `begin`, None if it is unknown."""
         given = timing.get(name, -1)
         return None if given < 0 else timing["requestTime"] + given / 1000 - begin
 
@@ -415,7 +426,7 @@ def compute_request_times(timing: Mapping[str, float], begin: float) -> dict[str
 
 
 def _make_fetch(request: _Request, begin: float) -> Fetch:
-    """Returns a request as a fetch; its times are in seconds after `begin`."""
+    """Returns a request as a fetch; its times are in seconds after `begin`, which is of Chromium's clock."""
     response = request.response
     return Fetch(
         url=request.url, kind=request.kind, status=int(response.get("status", 0)),

@@ -14,8 +14,8 @@ PATIENCE_S = 15.0
 def open_listener(address: str, port: int, congestion: str) -> socket.socket:
     """Returns a socket that listens; the connections that it accepts have this congestion control.
 
-    Raises `OSError` where the kernel lacks the congestion control or does not let everyone use it, and where
-    the port is taken.
+    An address with a colon is of IPv6. Raises `OSError` where the kernel lacks the congestion control or does
+    not let everyone use it, and where the port is taken.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listener = socket.create_server((address, port), family=family, backlog=256)
@@ -24,8 +24,9 @@ def open_listener(address: str, port: int, congestion: str) -> socket.socket:
 
 
 def serve(listener: socket.socket) -> None:
-    """Sends zeros to everyone who connects, in daemon threads, until the socket is closed; returns at
-    once.
+    """Sends zeros to everyone who connects, in daemon threads, until the socket is closed.
+
+    Returns at once.
     """
     threading.Thread(target=_accept, args=(listener,), daemon=True).start()
 
@@ -67,11 +68,11 @@ class Downloads:
 
     @property
     def received(self) -> int:
-        """Bytes received so far by all."""
+        """Returns the bytes received so far by all downloads."""
         return sum(self._received)
 
     def close(self) -> None:
-        """Ends the downloads, which then do not count as broken. The threads end by themselves."""
+        """Ends the downloads, which then do not count as broken; the threads end by themselves."""
         self._over = True
         for end in self._ends:
             with contextlib.suppress(OSError):
@@ -79,7 +80,7 @@ class Downloads:
             end.close()
 
     def _read(self, number: int, end: socket.socket) -> None:
-        """Reads a download and counts its bytes; counts it as broken if it ends early."""
+        """Reads a download until it ends and counts its bytes, and counts it as broken if that is early."""
         buffer = bytearray(CHUNK)
         with contextlib.suppress(OSError):
             while got := end.recv_into(buffer):
@@ -99,9 +100,8 @@ def wait_for(address: str, port: int) -> None:
 def _connect(address: str, port: int, deadline: float) -> socket.socket:
     """Returns a connection, tried again and again until the deadline; raises `OSError` after it.
 
-    Each attempt waits at most 5 s.
-
-    The deadline is a value of `time.monotonic`.
+    The deadline is a value of `time.monotonic`. Each attempt waits at most 5 s; calls on the connection wait
+    without a limit.
     """
     while True:
         try:
@@ -113,6 +113,6 @@ def _connect(address: str, port: int, deadline: float) -> socket.socket:
 
 
 def _clear_timeout(end: socket.socket) -> socket.socket:
-    """Returns the socket, whose calls now wait without a limit."""
+    """Returns the same socket, whose calls now wait without a limit."""
     end.settimeout(None)
     return end

@@ -47,27 +47,26 @@ class Page:
 
     @property
     def size(self) -> int:
-        """Bytes of all bodies."""
+        """Returns the bytes of all bodies."""
         return sum(len(answer.body) for answer in self.answers)
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts that answer, that of the document first."""
+        """Returns the names of the hosts that answer, each once, that of the document first."""
         names = (urlsplit(url).hostname or "" for url in (self.url, *(one.url for one in self.answers)))
         return tuple(dict.fromkeys(names))
 
     @property
     def is_secure(self) -> bool:
-        """Whether the document is fetched over TLS."""
+        """Returns whether the document is fetched over TLS."""
         return urlsplit(self.url).scheme == "https"
 
 
 def from_folder(folder: Path, secure: bool) -> Page:
-    """Returns the page of a folder whose document is index.html.
+    """Returns the page of a folder whose document is index.html; all files are read into memory.
 
-    All files are read into memory. The document's address is `HOST`, over TLS if `secure`.
-
-    Raises `MouseholeError` if there is no such file, or if the files are more than a page has.
+    The document's address is `HOST`, over TLS if `secure`. Raises `MouseholeError` if there is no such file,
+    if a file cannot be read, or if they have more than `MOST_BYTES`.
     """
     if not (folder / INDEX).is_file():
         raise file_error(folder, f"the folder has no {INDEX}, the document to be loaded")
@@ -91,7 +90,7 @@ def from_folder(folder: Path, secure: bool) -> Page:
 
 
 def _read_file(path: Path) -> bytes:
-    """Reads a file; raises `MouseholeError` that names it."""
+    """Returns the content of a file; raises `MouseholeError` that names it."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -129,7 +128,7 @@ class Store:
             self._without_query.setdefault(answer.url.partition("?")[0], answer)
 
     def find(self, url: str) -> Answer | None:
-        """Returns the answer for an address; one that differs in its query only, if there is no other.
+        """Returns the answer for an address, else one whose address differs in its query only, else None.
 
         Pages put times and random numbers into queries, so that no recording has the same ones.
         """

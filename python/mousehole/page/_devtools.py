@@ -36,9 +36,10 @@ class DevTools:
     """A browser of one's own and the pipes to it."""
 
     def __init__(self, command: Sequence[str], messages: Path, environment: Mapping[str, str]) -> None:
-        """Starts the browser in a session of its own, and kills it when this process ends; what it prints
-        goes into the file `messages`. `environment` is all that it gets of variables. Raises `OSError` if
-        it cannot be started.
+        """Starts the browser in a session of its own; the kernel kills it when this process ends.
+
+        Its output goes into the file `messages`. `environment` is all that it gets of variables. Raises
+        `OSError` if it cannot be started.
         """
         self._messages = messages
         reserved = _reserve_descriptors()
@@ -47,7 +48,10 @@ class DevTools:
         library = ctypes.CDLL(None)
 
         def join() -> None:
-            """Puts the pipes where Chromium expects them, and ends the browser with this process."""
+            """Puts the pipes where Chromium expects them, and has it killed when this process ends.
+
+            It runs in the child.
+            """
             library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             os.dup2(reading, FIRST)
             os.dup2(writing, LAST)
@@ -66,11 +70,10 @@ class DevTools:
         """Events that came so far, oldest first, each with the time of its arrival by `time.monotonic`."""
 
     def call(self, method: str, session: str = "", wait_s: float = 30.0, **params: Any) -> Any:
-        """Sends a command and returns its result.
+        """Sends a command and returns its result; meanwhile events gather in `events`.
 
-        Meanwhile events gather in `events`.
-
-        Raises `BrowserError` if it is refused or not answered in time.
+        Without a `session` the command is to the browser itself. Raises `BrowserError` if it is refused or
+        not answered within `wait_s` seconds, and if the browser ends.
         """
         number = self.send(method, session, **params)
         if not self.wait(lambda: number in self._answers, time.monotonic() + wait_s):
@@ -81,7 +84,10 @@ class DevTools:
         return answer["result"]
 
     def send(self, method: str, session: str = "", **params: Any) -> int:
-        """Sends a command and returns its number; raises `BrowserError` if the browser has ended."""
+        """Sends a command and returns its number, without waiting for the answer.
+
+        Raises `BrowserError` if the browser has ended.
+        """
         self._last += 1
         message: Event = {"id": self._last, "method": method, "params": params}
         if session:
@@ -97,7 +103,7 @@ class DevTools:
         return self._answers.get(number, {}).get("result")
 
     def wait(self, is_over: Callable[[], bool], deadline: float) -> bool:
-        """Receives messages until `is_over`; returns False if it is not by the deadline (`time.monotonic`).
+        """Receives messages until `is_over()`; returns False if it is not by the deadline (`time.monotonic`).
 
         Raises `BrowserError` if the browser ends.
         """
@@ -111,7 +117,7 @@ class DevTools:
         return True
 
     def close(self) -> None:
-        """Asks the browser to end, waits for up to twice `CLOSING_S`, and kills what is left of its session.
+        """Asks the browser to end, waits for up to twice `CLOSING_S`, and kills the rest of its session.
 
         Nothing can be called after it.
         """
@@ -126,7 +132,10 @@ class DevTools:
         self._process.wait()
 
     def _receive(self) -> None:
-        """Sorts the next messages into answers and events; raises `BrowserError` if the browser has ended."""
+        """Waits for the next messages and sorts them into answers and events.
+
+        Raises `BrowserError` if the browser has ended.
+        """
         got = os.read(self._from, CHUNK)
         if not got:
             raise BrowserError(self._ending())
@@ -139,7 +148,10 @@ class DevTools:
                 self.events.append({**message, "arrived": time.monotonic()})
 
     def _ending(self) -> str:
-        """Returns why the browser ended, from its last messages. Waits up to a second for the status."""
+        """Returns the sentence on how the browser ended, from its last messages.
+
+        Waits up to a second for the status.
+        """
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         said = self._messages.read_text(errors="replace").strip().splitlines()
@@ -151,7 +163,7 @@ class DevTools:
 def _reserve_descriptors() -> list[int]:
     """Opens the descriptors that the child needs, so that this process uses them for nothing else.
 
-    Returns all that it opened.
+    Returns all that it opened; the caller closes them.
     """
     taken = [os.open(os.devnull, os.O_RDWR)]
     while taken[-1] < LAST:
@@ -160,6 +172,6 @@ def _reserve_descriptors() -> list[int]:
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    """Writes all bytes to a descriptor; raises `OSError`."""
+    """Writes all bytes to a descriptor, which may block; raises `OSError`."""
     while data:
         data = data[os.write(descriptor, data) :]

@@ -34,9 +34,8 @@ def classify(mime: str) -> str:
 def fill_body(mime: str, size: int, colour: int = 0, picture: tuple[int, int] = PICTURE) -> bytes:
     """Returns a body of exactly `size` bytes that a browser takes for one of type `mime`.
 
-    Unknown types get spaces, fonts and SVG get zero bytes.
-
-    `colour` (0 to 255) and `picture`, width and height in pixels, are those of a picture.
+    Unknown types get spaces, fonts and SVG get zero bytes. `colour` (0 to 255) and `picture`, width and
+    height in pixels, are those of a picture.
     """
     kind = classify(mime)
     if kind == "image" and "svg" not in mime:
@@ -49,7 +48,7 @@ def fill_body(mime: str, size: int, colour: int = 0, picture: tuple[int, int] = 
 def pad(text: bytes, kind: str, size: int) -> bytes:
     """Returns a text of a kind of `COMMENTS`, made `size` bytes long by a comment at its end.
 
-    Where no comment has room, spaces fill it up. A text that is longer already is returned as it is.
+    Where no comment has room, spaces pad it. A text that is longer already is returned as it is.
     """
     opening, closing = COMMENTS[kind]
     room = size - len(text) - len(opening) - len(closing)

@@ -28,15 +28,16 @@ class PageLoads(Kept):
     """The same loads simulated."""
 
     def document(self, command: Sequence[str] | None = None) -> Document:
-        """Returns the loads as a document, which terminal, page and Markdown show."""
+        """Returns the loads as a document, which terminal, page and Markdown show.
+
+        `command` is the command line as typed, None where Python was the caller.
+        """
         from mousehole.page import _report  # loads Altair
 
         return _report.make_document(self.results, self.prediction, command)
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
-        """Returns the waterfalls of the schemes side by side, and writes them into a file if one is given.
-
-        Without a path nothing is written.
+        """Returns the waterfalls of the schemes' median loads side by side; writes them if a path is given.
 
         Raises `MouseholeError` for a suffix other than .png, .svg and .pdf, and for a file that cannot be
         written.
@@ -93,6 +94,6 @@ def _make_trial_entry(trial: Trial) -> dict[str, object]:
 
 
 def _restore_trial(entry: Mapping[str, Any]) -> Trial:
-    """Returns the load that an entry of the JSON document describes."""
+    """Returns the load of an entry of the document; raises `KeyError` or `TypeError` for a faulty one."""
     own = (entry[name] for name in ("link", "invalid", "repeats"))
     return Trial(entry["scheme"], entry["round"], Load.from_record(entry), *own)

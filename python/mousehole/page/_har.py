@@ -61,10 +61,10 @@ def read(path: Path, secure: bool = False) -> Page:
 
 
 def from_entries(name: str, entries: Sequence[Any], file: str, secure: bool = False) -> Page:
-    """Returns the page of a recording's entries; `file` is what errors name.
+    """Returns the first page of a recording's entries; `name` is for titles and `file` for errors.
 
-    Entries without an answer from the network are left out, with a note. Raises `MouseholeError` for an
-    entry of another form, without a document, and above `MOST_BYTES`.
+    Entries without an answer from the network are left out, with a note. `secure` is as for `read`. Raises
+    `MouseholeError` for an entry of another form, without a document, and above `MOST_BYTES`.
     """
     own, pages = _select_first_page(entries)
     origins = _map_origins(map(_find_url, own), secure)
@@ -108,7 +108,11 @@ def _note_omissions(
 
 
 def _select_first_page(entries: Sequence[Any]) -> tuple[list[Mapping[str, Any]], int]:
-    """Returns the entries of the first page in order of their start, and the number of pages."""
+    """Returns the entries of the first page in order of their start, and the number of pages.
+
+    Entries that are no objects are left out; without page names all entries are of one page, and the number
+    is 0.
+    """
     kept = [entry for entry in entries if isinstance(entry, dict)]
     pages = list(dict.fromkeys(entry["pageref"] for entry in kept if isinstance(entry.get("pageref"), str)))
     if len(pages) > 1:
@@ -223,7 +227,10 @@ def _is_document(answer: Answer) -> bool:
 
 
 def _make_document(name: str, recorded: Sequence[_Recorded]) -> Answer:
-    """Returns the first answer with a made document that refers to the others with status 200."""
+    """Returns the first answer with a new body: a document that refers to the others with status 200.
+
+    It is as long as the old body, or longer if it must be.
+    """
     document, *others = (one.answer for one in recorded)
     parts = [(one.url, one.mime) for one in others if one.status == 200]
     return replace(document, body=filling.fill_document(name, parts, len(document.body)))
@@ -232,8 +239,8 @@ def _make_document(name: str, recorded: Sequence[_Recorded]) -> Answer:
 def _find_wire_size(response: Mapping[str, Any]) -> int:
     """Returns the bytes of a body as it crossed the network, as far as the recording has them.
 
-    From the best known on: the body's size, the transfer's less the headers', the content's less what
-    compression saved; never negative.
+    The first known one counts of: the body's size, the transfer's less the headers', the content's less the
+    saving of compression; never negative.
     """
     content = response.get("content") or {}
     sizes = {name: int(response.get(name) or -1) for name in ("bodySize", "_transferSize", "headersSize")}

@@ -13,7 +13,7 @@ DEFAULT_RATE = "10mbit"
 
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
-    """What is loaded, behind which link, and how often."""
+    """The page that is loaded, its link, and the number of loads."""
 
     down: str | None = option(None, "Rate of the download direction.", "RATE", LINK)
     up: str | None = option(None, "Rate of the upload direction.", "RATE", LINK)
@@ -44,11 +44,14 @@ class PageOptions:
 
     @property
     def rate_down(self) -> str:
-        """The rate of the download direction."""
+        """Returns the rate of the download direction as text, such as `10mbit`."""
         return self.down or self.rate or DEFAULT_RATE
 
     @property
     def rates(self) -> dict[str, str | None]:
-        """The rates of the link by the names of their options, one for both directions or one for each."""
+        """Returns the rates of the link by the names of their options, None for one that is not given.
+
+        If none is given, `rate` is the default for both directions.
+        """
         given = {"rate": self.rate, "down": self.down, "up": self.up}
         return {**given, "rate": DEFAULT_RATE} if given == dict.fromkeys(given) else given

@@ -37,13 +37,13 @@ HISTOGRAMS = """
 
 
 def compute_progress(times_s: Sequence[float], histograms: Sequence[Sequence[int]]) -> Steps:
-    """Returns the visual progress of a load from the times of its pictures, in order, and their histograms.
+    """Returns the visual progress of a load from the times of its pictures and their histograms.
 
-    It begins at time 0; without pictures it is empty.
-    The last picture is the complete page. The last one at or before time 0 is the beginning, without one
-    the first. The progress of a picture is 1 − d ÷ d₀, not below 0: d is the difference between its
-    histogram and the complete page's, d₀ that between the beginning's and the complete page's. Where these
-    two are alike, the page is complete from the first.
+    Times are in seconds after the navigation began, in order. The progress begins at time 0; without pictures
+    it is empty. The last picture is the complete page. The last one at or before time 0 is the beginning,
+    without one the first. The progress of a picture is 1 − d ÷ d₀, not below 0: d is the difference between
+    its histogram and the complete page's, d₀ that between the beginning's and the complete page's. Where
+    these two are alike, the page is complete from the first.
     """
     if not times_s:
         return ()
@@ -64,5 +64,5 @@ def speed_index_s(progress: Steps) -> float | None:
 
 
 def _histogram_difference(own: Floats, other: Floats) -> float:
-    """Returns the sum of the absolute differences of two histograms."""
+    """Returns the sum of the absolute differences of two histograms of the same length."""
     return float(np.abs(own - other).sum())

@@ -42,9 +42,8 @@ def check(source: str) -> None:
 def record(url: str, chromium: str, folder: Path, secure: bool) -> Page:
     """Loads a page of this machine once, and returns it with all that it fetched.
 
-    Starts and ends a browser whose profile is `folder`.
-
-    Raises `MouseholeError` if it cannot be loaded.
+    Starts and ends a browser whose profile is `folder`. `secure` is as for a HAR file. Raises
+    `MouseholeError` for an address elsewhere, and if the page cannot be loaded.
     """
     check(url)
     try:
@@ -65,7 +64,7 @@ def record(url: str, chromium: str, folder: Path, secure: bool) -> Page:
 
 
 def _make_entry(tab: Tab, fetch: Fetch) -> dict[str, Any]:
-    """Returns a fetch as an entry of a HAR file, with its body if the browser has it."""
+    """Returns a fetch as an entry of a HAR file, with its body if the browser still has it."""
     body, headers = tab.read_body(fetch.url), tab.read_headers(fetch.url)
     content: dict[str, Any] = {"mimeType": headers.get("content-type", "")}
     if body:
@@ -81,5 +80,5 @@ def _make_entry(tab: Tab, fetch: Fetch) -> dict[str, Any]:
 
 
 def _url_error(url: str, sentence: str) -> MouseholeError:
-    """Returns the error of an address."""
+    """Returns the error of an address, with the address before the sentence."""
     return MouseholeError(f"{url} {sentence}", kind="value", value=url)

@@ -42,7 +42,10 @@ ENDS = "In parentheses: 95 % intervals over loads, paired by round. Those of the
 def make_document(
     results: PageResults, prediction: Prediction | None = None, command: Sequence[str] | None = None
 ) -> Document:
-    """Returns the document of loads; `command` is what was typed, None where Python was the caller."""
+    """Returns the document of loads, with a column of simulated times if there is a prediction.
+
+    `command` is the command line as typed, None where Python was the caller.
+    """
     rows = results.rows()
     loads: list[Block] = [
         _make_times_table(results, rows, prediction),
@@ -183,7 +186,7 @@ def _find_time_to_reach(steps: Steps, part: float) -> float:
 def _yield_remarks(
     results: PageResults, rows: Sequence[SchemeRow], prediction: Prediction | None
 ) -> Iterator[tuple[str, Tone]]:
-    """Yields the remarks on the loads, each with its tone."""
+    """Yields the remarks on the loads, each with its tone: repeats, loads and objects missing, conditions."""
     repeats = sum(trial.repeats for trial in results.trials)
     if repeats:
         yield f"{counted(repeats, 'load')} repeated because the link was late.", "dim"

@@ -37,7 +37,7 @@ SETTLE_SPREAD_S = 1.0
 
 
 def make_draws(seed: int, number: int) -> np.random.Generator:
-    """Returns the random numbers of a round; the first is its share of `SETTLE_SPREAD_S`.
+    """Returns the generator of a round's random numbers; the first is its share of `SETTLE_SPREAD_S`.
 
     The same seed and round give the same numbers.
     """
@@ -83,7 +83,7 @@ class Trial:
 
     @property
     def counts(self) -> bool:
-        """Whether its times are compared."""
+        """Returns whether its times are compared: the page was loaded over a valid link."""
         return self.load.outcome == "loaded" and not self.invalid
 
 
@@ -118,7 +118,7 @@ class PageResults:
 
     @property
     def manifest(self) -> dict[str, object]:
-        """What was loaded, behind which link, how often and by which version."""
+        """Returns the page, the link, the number of loads, and the version that measured them."""
         return {
             "mousehole_version": _engine.__version__,
             "git_revision": REVISION,
@@ -132,7 +132,7 @@ class PageResults:
         return sorted((one for one in self.trials if one.scheme == scheme), key=lambda one: one.round)
 
     def values(self, scheme: str, figure: str) -> list[float]:
-        """Returns a figure by round, NaN for rounds that do not count."""
+        """Returns a figure of `FIGURES` by round in seconds, NaN for rounds that do not count."""
         found = [nan] * self.rounds
         for trial in self.trials_under(scheme):
             found[trial.round] = none_to_nan(FIGURES[figure](trial.load) if trial.counts else None)
@@ -147,7 +147,10 @@ class PageResults:
         return log_ratio(self.values(scheme, figure), base, self._design(figure)).as_change()
 
     def _design(self, figure: str) -> Design:
-        """Returns the design of a figure's intervals; those of the primary one hold for all schemes."""
+        """Returns the design of a figure's intervals.
+
+        Those of the primary figure hold for all schemes together, and are exact for one scheme otherwise.
+        """
         if figure != PRIMARY:
             return Design()
         base = self.values(self.baseline, figure)
@@ -155,7 +158,7 @@ class PageResults:
         return Design(effective_comparisons(paired_logs(own, base) for own in others))
 
     def rows(self) -> list[SchemeRow]:
-        """Returns a row per scheme."""
+        """Returns a row per scheme, in the order of schemes."""
         return [self._row(scheme) for scheme in self.schemes]
 
     def middle(self, scheme: str) -> Trial | None:

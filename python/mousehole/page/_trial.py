@@ -48,12 +48,12 @@ class Task:
     """File for what was measured."""
 
     def write(self, path: Path) -> None:
-        """Writes the task as JSON, over a file that is there."""
+        """Writes the task as JSON, over a file of that name."""
         path.write_text(json.dumps(asdict(self)))
 
     @staticmethod
     def read(path: str | Path) -> "Task":
-        """Returns the task that `write` wrote.
+        """Returns the task from a file that `write` wrote.
 
         Raises `OSError`, `ValueError`, `KeyError` or `TypeError` for another file.
         """
@@ -100,7 +100,7 @@ class Fetch:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the whole answer arrived."""
+        """Returns whether the whole answer arrived, with a status below 400."""
         return self.end_s is not None and not self.fault and self.status < 400
 
 
@@ -129,7 +129,7 @@ class Load:
 
     @staticmethod
     def failed(reason: str) -> "Load":
-        """Returns a load of which nothing is known but why it failed."""
+        """Returns a failed load with this reason and no figures."""
         return Load("failed", reason, None, None, None, (), (), None, "", "")
 
     def record(self) -> dict[str, Any]:
@@ -138,7 +138,10 @@ class Load:
 
     @staticmethod
     def from_record(record: Mapping[str, Any]) -> "Load":
-        """Returns the load that `record` described. Raises `KeyError` or `TypeError` for another form."""
+        """Returns the load from the plain data of `record`.
+
+        Raises `KeyError` or `TypeError` for data of another form.
+        """
         own = {item.name: record[item.name] for item in fields(Load) if item.name != "progress"}
         fetches = tuple(Fetch(**one) for one in record["fetches"])
         # Documents of earlier versions have no progress.

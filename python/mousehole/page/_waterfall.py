@@ -57,7 +57,7 @@ class Drawing:
 
     @staticmethod
     def from_results(results: PageResults) -> "Drawing":
-        """Returns what is drawn of the results."""
+        """Returns the median load of each scheme, with the objects and the time span of all of them."""
         shown = {scheme: results.middle(scheme) for scheme in results.schemes}
         known = [trial for trial in shown.values() if trial is not None]
         return Drawing(shown, _list_addresses(known), _find_last_s(known))
@@ -90,7 +90,7 @@ def draw_picture(results: PageResults) -> alt.VConcatChart:
 
 
 def _list_addresses(trials: list[Trial]) -> list[str]:
-    """Returns the addresses in the order in which the first load asked for them, then those of others."""
+    """Returns the addresses in the order of the first load's requests, then those of other loads only."""
     return list(dict.fromkeys(fetch.url for trial in trials for fetch in sort_by_request(trial.load.fetches)))
 
 
@@ -102,7 +102,7 @@ def _find_last_s(trials: Iterable[Trial]) -> float:
 
 
 def write_caption(results: PageResults, scheme: str, trial: Trial | None) -> str:
-    """Returns how long a load took, and of how many it is the median. Empty without a load."""
+    """Returns the time that a load took, and of how many loads it is the median; empty without a load."""
     if trial is None:
         return ""
     number = sum(one.counts for one in results.trials_under(scheme))
@@ -173,7 +173,7 @@ def _mark_faults(trial: Trial, rows: list[str]) -> list[Datum]:
 
 
 def _make_row_axis(rows: list[str], is_first: bool) -> alt.Y:
-    """Returns the axis of objects, which the first panel names."""
+    """Returns the axis of objects; only the first panel names them, up to `MOST_NAMED`, else counts them."""
     places = list(range(len(rows)))
     names = [_shorten_name(url) for url in rows]
     is_named = is_first and len(rows) <= MOST_NAMED
@@ -185,7 +185,10 @@ def _make_row_axis(rows: list[str], is_first: bool) -> alt.Y:
 
 
 def _shorten_name(url: str) -> str:
-    """Returns the last part of an address' path, cut in the middle to 24 characters."""
+    """Returns the last part of an address' path, cut in the middle to 24 characters.
+
+    Of a path that ends in a slash it is the part before the last folder, or `/`.
+    """
     path = urlsplit(url).path
     name = path.rsplit("/", 1)[-1] or path.rsplit("/", 2)[0] or "/"
     return name if len(name) <= 24 else f"{name[:11]}…{name[-12:]}"

@@ -80,11 +80,10 @@ def measure_loads(
 ) -> PageResults:
     """Loads the page under each scheme and returns the results.
 
-    Loads run one after another, in random order within a round; their files are deleted at the end.
-    Registers the policies of `options.policy`.
-
-    `join` starts server and browser with a link between them; by default it is `mousehole link`. Raises
-    `MouseholeError` for a fault in the input or where there is no link, and `Stopped` on Ctrl-C.
+    Loads run one after another, in random order within a round; their files are deleted at the end. Registers
+    the policies of `options.policy`. `join` starts server and browser with a link between them; by default it
+    is `mousehole link`. Raises `MouseholeError` for a fault in the input or where there is no link, and
+    `Stopped` on Ctrl-C.
     """
     plan = _make_plan(options)
     chromium = browser.find_chromium()
@@ -107,6 +106,8 @@ def measure_loads(
 
 @dataclass(frozen=True)
 class _Plan:
+    """The schemes, rounds and times of the loads of a page."""
+
     schemes: tuple[str, ...]
     baseline: str
     rounds: int
@@ -115,7 +116,7 @@ class _Plan:
     timeout_s: float
 
     def errands(self) -> Iterator[tuple[int, str, float]]:
-        """Yields round, scheme and the time to settle of every load; schemes are in random order.
+        """Yields round, scheme and the seconds to settle of every load; schemes are in random order.
 
         The time of a round holds for all its schemes; equal seeds give equal plans.
         """
@@ -155,11 +156,10 @@ def _make_plan(options: PageOptions) -> _Plan:
 
 
 def find_page(source: str, version: str | None, chromium: str, folder: Path) -> Page:
-    """Returns the page that a command names: the example, a folder, a HAR file, an address of this
-    machine.
-    An address is loaded once in a browser to record it.
+    """Returns the page of a source: the example, a folder, a HAR file, or an address of this machine.
 
-    `folder` is where a browser that records the page may keep its files. Raises `MouseholeError`.
+    An address is loaded once in a browser to record it; `folder` is of that browser's files. Versions 2 and 3
+    are served over TLS. Raises `MouseholeError` for any other source and for a faulty one.
     """
     secure = version in ("2", "3")
     if source == example.NAME:
@@ -192,7 +192,7 @@ def _make_setting(page: Page, version: str, options: PageOptions, plan: _Plan) -
 def _run_trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: Reporter) -> Iterator[Trial]:
     """Yields every load once it is over; one with an invalid link is repeated up to `REPEATS` times.
 
-    Raises `Stopped` on Ctrl-C.
+    Reports the expected time and the progress. Raises `Stopped` on Ctrl-C.
     """
     errands = list(plan.errands())
     expected_s = len(errands) * (TYPICAL_S + (plan.settle_s + SETTLE_SPREAD_S / 2 if task.bulk else 0))
@@ -216,7 +216,7 @@ def _run_trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: 
 
 
 def _run_trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int, scheme: str) -> Trial:
-    """Runs one load behind the link, number `number` under `scheme`, and returns it, also if it failed.
+    """Runs one load of round `number` under `scheme` behind the link, and returns it, also if it failed.
 
     All its files are deleted then; errors of `join` pass.
     """

@@ -77,7 +77,10 @@ def _make_part(ending: str, size: int, number: int) -> bytes:
 
 
 def _document(parts: list[tuple[str, str]]) -> bytes:
-    """Returns the HTML document that refers to the parts, each an address and its type."""
+    """Returns the HTML document that refers to the parts, each an address and its type.
+
+    It is padded to `DOCUMENT_BYTES`.
+    """
     sheets = [f'<link rel="stylesheet" href="{url}">' for url, mime in parts if mime.startswith("text/css")]
     scripts = [f'<script src="{url}" defer></script>' for url, mime in parts if "javascript" in mime]
     images = [url for url, mime in parts if mime.startswith("image/")]

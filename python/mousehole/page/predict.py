@@ -66,7 +66,10 @@ class Prediction:
         return log_ratio(self.times[scheme], base, design).as_change()
 
     def record(self, scheme: str) -> dict[str, Any]:
-        """Returns the prediction for a scheme as plain data for JSON."""
+        """Returns the prediction for a scheme as plain data for JSON: mean, change and all times in seconds.
+
+        The change is None for the baseline.
+        """
         change = None if scheme == self.baseline else self.change(scheme).as_dict()
         return {"load_s": self.time(scheme).as_dict(), "change": change, "loads_s": list(self.times[scheme])}
 
@@ -134,11 +137,10 @@ def predict_loads(
 
 
 def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) -> PageModel | None:
-    """Returns a model of the page: the first load's objects in their order, with median pauses of all
-    loads.
-    The first load needs an object that ended.
+    """Returns a model of the page: the first load's objects in their order, with median pauses of all loads.
 
-    The loads in `others` only show which objects wait for which. Returns None without a load.
+    The first load needs an object that ended. The loads in `others` only show which objects wait for which.
+    Returns None without a load.
     """
     if not loads:
         return None
@@ -154,7 +156,7 @@ def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) 
 
 
 def _find_request_time_s(fetch: Fetch) -> float:
-    """Returns when a request was sent, or when it was queued if that is not known.
+    """Returns the time when a request was sent, or when it was queued if that is not known.
 
     Requests need not be sent in the order in which the page asked.
     """
@@ -173,10 +175,11 @@ def _find_parent(fetch: Fetch, number: int, numbers: Mapping[str, int]) -> int |
 
 
 def _find_pause_s(fetch: Fetch, loads: Sequence[Load], others: Sequence[Load]) -> tuple[float, bool]:
-    """Returns the median time until an object was asked for, and whether it is early.
+    """Returns the median time in seconds until an object was asked for, and whether it is early.
 
     It is early, and the time counts from its parent's first byte, if in any load it was asked for before the
-    parent had ended: then the end is not what it waits for. Else the time counts from the parent's end.
+    parent had ended: then the end is not what it waits for. Else the time counts from the parent's end, or
+    without a parent from the navigation's beginning. The time is 0 if no load has the object.
     """
     own = [pair for load in loads if (pair := _find_with_parent(fetch, load))]
     every = [*own, *(pair for load in others if (pair := _find_with_parent(fetch, load)))]
@@ -192,7 +195,10 @@ def _find_pause_s(fetch: Fetch, loads: Sequence[Load], others: Sequence[Load]) -
 
 
 def _find_with_parent(fetch: Fetch, load: Load) -> tuple[Fetch, Fetch | None] | None:
-    """Returns the same object of a load and the object that asked for it; None if the load lacks it."""
+    """Returns an object as it is in a load, and the object that asked for it; None if the load lacks it.
+
+    The second is None if the load lacks that.
+    """
     by_url = {one.url: one for one in load.fetches}
     own = by_url.get(fetch.url)
     return None if own is None else (own, by_url.get(fetch.initiator))
@@ -215,7 +221,7 @@ def _order_pauses(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def _make_scenario(options: PageOptions) -> dict[str, Any]:
-    """Returns the part of a scenario that all runs have in common."""
+    """Returns the part of a scenario that all runs share: TCP, link, one window, no warm-up."""
     link = {**options.rates, "rtt": options.rtt, "buffer": options.buffer}
     return {
         "warmup": "0s",
@@ -256,7 +262,7 @@ def _simulate_load_s(
     ]
 
     def moments(connections: Sequence[_Connection], until_s: float) -> list[list[_Moments]]:
-        """Simulates the connections and returns the moments of each write."""
+        """Simulates the connections until `until_s` and returns the moments of each write, in their order."""
         specs = [*bulk, *({"start_s": one.start_s, "writes": one.writes} for one in connections)]
         run: Any = {**scenario, "scheme": scheme, "seed": own.seed, "replication": number,
                     "duration": f"{until_s:.6f}s",
@@ -280,6 +286,10 @@ class _Player:
         self, model: PageModel, moments: Callable[[Sequence[_Connection], float], list[list[_Moments]]],
         start_s: float, timeout_s: float,
     ) -> None:  # fmt: skip
+        """Begins with no object asked for; `moments` predicts when the bytes of connections arrive.
+
+        A load begins at `start_s` and may take `timeout_s`.
+        """
         self._model, self._moments_of = model, moments
         self._start_s, self._last_s = start_s, start_s + timeout_s
         self._connections: list[_Connection] = []
@@ -291,7 +301,7 @@ class _Player:
         self._free: list[float] = []
 
     def play(self) -> float:
-        """Returns when the last object has arrived, in seconds; NaN if that is beyond the bound.
+        """Returns the time when the last object has arrived, in seconds; NaN if that is beyond the bound.
 
         Called once.
         """
@@ -302,10 +312,10 @@ class _Player:
         return max(self._done.values())
 
     def _simulate(self) -> bool:
-        """Finds when each object that was asked for ends; returns False if one does not within the bound.
+        """Simulates all requests so far, and stores when each object arrived and each connection is free.
 
-        Runs the engine with a horizon that doubles until all have ended. Updates the arrivals and when
-        each connection is free.
+        Runs the engine with a horizon that doubles until all have ended. Returns False, and stores nothing,
+        if an object does not end within the bound.
         """
         horizon = HORIZON_S
         known = max([self._start_s, *self._done.values()])
@@ -335,7 +345,7 @@ class _Player:
         return (self._begun if own.is_early else self._done).get(own.parent, inf) + own.pause_s
 
     def _next_s(self) -> float:
-        """Returns the first moment at which a request can be sent."""
+        """Returns the first moment at which a request can be sent, in seconds; infinity if none ever can."""
         ready = min(self._ready_s(part) for part in self._waiting)
         can_open = len(self._connections) < (1 if self._model.is_shared else PARALLEL)
         return ready if can_open else max(ready, min(self._free))

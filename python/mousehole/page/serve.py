@@ -26,16 +26,13 @@ class Listener(socket.socket):
     """A socket that listens, and whose connections gather what they send."""
 
     def accept(self) -> tuple["Gathering", Any]:
-        """Returns a connection, and the address of its other end."""
+        """Waits for a connection; returns it, and the address of its other end."""
         connection, address = super().accept()
         return Gathering(fileno=connection.detach()), address
 
     @staticmethod
     def take_over(plain: socket.socket) -> socket.socket:
-        """Returns the same socket as one of this kind; `plain` is closed.
-
-        The new socket does not block.
-        """
+        """Returns the same socket as a `Listener`, which does not block; `plain` is detached."""
         own = Listener(fileno=plain.detach())
         own.setblocking(False)
         return own
@@ -49,7 +46,7 @@ class Gathering(socket.socket):
     """
 
     def send(self, data: Any, flags: int = 0) -> int:
-        """Sends full packets now, and the rest when the present turn of the loop is over.
+        """Sends full packets now, and the rest when the present turn of the event loop is over.
 
         Returns the bytes that the kernel took. Needs a running event loop.
         """
@@ -73,7 +70,7 @@ def make_application(store: Store) -> Callable[[dict[str, Any], Receive, Send], 
     """
 
     async def answer(scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """Answers one request, as ASGI prescribes. Web sockets get no answer."""
+        """Answers one request, as ASGI prescribes; web sockets get no answer."""
         if scope["type"] == "lifespan":
             for step in ("startup", "shutdown"):
                 await receive()
@@ -101,7 +98,8 @@ def make_application(store: Store) -> Callable[[dict[str, Any], Receive, Send], 
 def _make_headers(found: Answer, asked: dict[bytes, bytes]) -> Iterable[tuple[bytes, bytes]]:
     """Returns the headers of an answer to a request with the headers `asked`.
 
-    Any origin may use it, so that pages can load scripts and fonts of other hosts.
+    Any origin may use it, so that pages can load scripts and fonts of other hosts. The answer's own headers
+    replace the general ones.
     """
     origin = asked.get(b"origin")
     headers = {
@@ -115,15 +113,19 @@ def _make_headers(found: Answer, asked: dict[bytes, bytes]) -> Iterable[tuple[by
 
 
 async def _serve(task: Task, address: str, clear: int, secure: int) -> None:
-    """Serves the task's page on two sockets that listen, given by their descriptors, until SIGTERM or
-    SIGINT. HTTP/3 has a socket of its own at `SECURE_PORT` of `address`. Handlers of both signals are set.
+    """Serves the task's page on two sockets that listen, given by their descriptors, until a signal.
+
+    The signals are SIGTERM and SIGINT, whose handlers are set. HTTP/3 has a socket of its own at
+    `SECURE_PORT` of `address`.
     """
     from hypercorn.asyncio import serve
     from hypercorn.config import Config, Sockets
 
     class Gathered(Config):  # a class here, since hypercorn need not be installed
+        """Hypercorn's settings, with sockets whose connections send together what one turn writes."""
+
         def create_sockets(self) -> Sockets:
-            """Returns the sockets to listen on."""
+            """Returns hypercorn's sockets, those of TCP as `Listener`."""
             plain = super().create_sockets()
             secure, insecure = (
                 [Listener.take_over(one) for one in some]

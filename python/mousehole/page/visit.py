@@ -55,15 +55,15 @@ def visit(task: Task, address: str) -> Load:
 
 
 def _load_page(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
-    """Loads the page once during the downloads, and measures their rate in bit/s.
+    """Loads the page once during the downloads; returns the load with their rate in bit/s.
 
-    The load has failed if a download ended before.
+    The rate is None without downloads. The load has failed if a download ended before.
     """
     received, begin = downloads.received, time.monotonic()
     rate: list[float] = []
 
     def measure() -> None:
-        """Notes the rate of the downloads up to now."""
+        """Stores the mean rate of the downloads up to now."""
         rate.append(8 * (downloads.received - received) / (time.monotonic() - begin))
 
     load = tab.load(task.url, task.timeout_s, measure, is_filmed=True)
@@ -74,7 +74,7 @@ def _load_page(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
 
 
 def main(given: list[str]) -> int:
-    """Writes the record of the load, or one that says why it failed; returns 0."""
+    """Writes the record of the load, or one that says why it failed, into the task's file; returns 0."""
     task, address = parse_arguments(given)
     try:
         load = visit(task, address)

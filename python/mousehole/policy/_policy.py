@@ -14,10 +14,8 @@ RECORDS = 1 << 20
 def new(name: str, kind: Literal["marker", "dropper", "queue"] = "marker", folder: str | Path = ".") -> Path:
     """Writes a commented header that works, and returns its path, `folder`/`name`.h.
 
-    The folder must exist.
-
-    `kind` is "marker", "dropper" or "queue". Raises `MouseholeError` for a name or kind that is not
-    allowed, and for a file that exists already: nothing is overwritten.
+    `kind` is "marker", "dropper" or "queue". The folder must exist. Raises `MouseholeError` for a name or
+    kind that is not allowed, and for a file that exists already: nothing is overwritten.
     """
     text = _engine.policy_template(kind, name)
     path = Path(folder) / f"{name}.h"
@@ -34,16 +32,16 @@ def new(name: str, kind: Literal["marker", "dropper", "queue"] = "marker", folde
 
 
 def check(target: str | Path, records: int = RECORDS, kernel: bool = True, seed: int = 1) -> PolicyReport:
-    """Checks a header, or a policy known by its name.
+    """Checks a header, or a policy known by its name, and returns the report.
 
-    The header is compiled natively and searched for what a policy must not do. Random records are played
-    to it under the compiler's sanitizers. As root and with clang it is loaded into the kernel, and
-    `records` records are compared with the native build, with `kernel=False` none. `seed` is that of the
-    random records. A check that cannot be made here has the verdict `not_run` and says why; the other
-    verdicts are `passed`, `warning` and `failed`. The report is a policy's entry in the document of
-    `mousehole policy check --json`.
+    The header is compiled natively and searched for what a policy must not do. Random records are played to
+    it under the compiler's sanitizers. As root and with clang it is loaded into the kernel, and `records`
+    records are compared with the native build, with `kernel=False` none. `seed` is that of the random
+    records. A check that cannot be made here has the verdict `not_run` and says why; the other verdicts are
+    `passed`, `warning` and `failed`. The report is a policy's entry in the document of `mousehole policy
+    check --json`.
 
-    Raises `MouseholeError` if there is no such header or policy.
+    Raises `MouseholeError` if there is no such header or policy, and for fewer than one record.
     """
     if records < 1:
         raise field_error("records", records, "at least 1")

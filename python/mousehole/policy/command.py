@@ -68,7 +68,7 @@ def headers_command() -> None:
 
 
 def report_text(report: PolicyReport) -> str:
-    """Returns a paragraph for each check of a policy."""
+    """Returns the report of a policy as text: its name, then each check with its verdict and sentences."""
     lines = [report["policy"]]
     for entry in report["checks"]:
         lines.append(f"  {entry['name']:15} {VERDICTS[entry['verdict']]}")

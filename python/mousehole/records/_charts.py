@@ -44,7 +44,7 @@ def draw_series(series: pl.DataFrame, scenario: Scenario, summary: RunSummary) -
 def _thin_out(series: pl.DataFrame, span: tuple[float, float]) -> pl.DataFrame:
     """Returns about `PLACES` values of each line: means of states and rates, sums of counts.
 
-    `span` is the beginning and end of the axis of time, seconds.
+    `span` is the beginning and end of the axis of time, seconds. A value is at the time of its last sample.
     """
     bin_s = max((span[1] - span[0]) / PLACES, 1e-9)
     # A sample stands for the interval that ends with it, so one on an edge belongs to the bin before.
@@ -105,12 +105,12 @@ def _list_data(series: pl.DataFrame, factor: float) -> list[dict[str, Any]]:
 
 
 def _make_y_axis(title: str, **more: Any) -> alt.Y:
-    """Returns the encoding of the values `v`, from zero."""
+    """Returns the encoding of the values `v` on an axis that includes zero; `more` are further properties."""
     return alt.Y("v:Q", title=title, axis=alt.Axis(tickCount=4), scale=alt.Scale(zero=True), **more)
 
 
 def _draw_area(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
-    """Returns rows `t` and `v` as an area over time."""
+    """Returns rows `t` and `v` as an area over time; `title` names the values."""
     marks = make_chart([dict(row) for row in rows]).mark_area(
         line={"color": COLOURS[2], "strokeWidth": 1}, color=COLOURS[2], fillOpacity=0.25, interpolate="linear"
     )
@@ -160,7 +160,7 @@ def _encode_packet_colour(rows: Sequence[Mapping[str, Any]]) -> alt.Color:
 
 
 def _draw_windows(series: pl.DataFrame) -> Any:
-    """Returns a line per flow; they are numbered by the order of their opening.
+    """Returns a line per flow; flows are numbered in the order in which they first appear.
 
     They differ in colour up to `MOST_LINES` flows.
     """

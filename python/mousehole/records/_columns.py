@@ -26,7 +26,7 @@ class RecordColumns:
 
 
 def take_columns(result: _engine.RunResult) -> RecordColumns:
-    """Returns the tables of a run's result."""
+    """Returns the tables of a run's result, each as columns by name; without a trace, that is None."""
     return RecordColumns(
         result.transfers(), result.flows(), result.datagrams(), result.series(), result.trace(),
         _list_application_columns(result),

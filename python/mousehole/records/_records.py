@@ -86,7 +86,7 @@ class Records(Shown):
 
     @cached_property
     def transfers(self) -> "pl.DataFrame":
-        """One row per measured transfer: sizes in bytes, times in seconds, NaN where it was not finished.
+        """Returns one row per measured transfer: sizes in bytes, times in seconds, NaN if not finished.
 
         `key` pairs a transfer across schemes; docs/json.md explains the columns.
         """
@@ -94,17 +94,17 @@ class Records(Shown):
 
     @cached_property
     def flows(self) -> "pl.DataFrame":
-        """One row per long-lived flow: bytes delivered within the window."""
+        """Returns one row per long-lived flow: bytes delivered within the window."""
         return make_frame(self.columns.flows)
 
     @cached_property
     def datagrams(self) -> "pl.DataFrame":
-        """One row per datagram flow: packets sent, received and lost, one-way delays, jitter."""
+        """Returns one row per datagram flow: packets sent, received and lost, one-way delays, jitter."""
         return make_frame(self.columns.datagrams)
 
     @cached_property
     def series(self) -> "pl.DataFrame":
-        """Values over time: link, name, colour, flow, time_s, value.
+        """Returns values over time: link, name, colour, flow, time_s, value.
 
         Adaptive values of schemes, such as threshold_packets, hold from their time on. With the scenario's
         `series` samples of links and senders follow (docs/scenario.md).
@@ -113,12 +113,15 @@ class Records(Shown):
 
     @cached_property
     def applications(self) -> "pl.DataFrame":
-        """One row per figure of an application: group, kind, what (a quantity's name), value, is_primary."""
+        """Returns one row per figure of an application: group, kind, what, value, is_primary.
+
+        `what` is the name of a quantity, `kind` is null without a kind.
+        """
         return make_frame(self.columns.applications, APPLICATION_TYPES)
 
     @cached_property
     def trace(self) -> "pl.DataFrame | None":
-        """Every packet event, None unless the scenario asks for it.
+        """Returns every packet event, None unless the scenario asks for it.
 
         Columns: time_s, event, flow, seq, bytes, colour, cwnd.
         """
@@ -126,7 +129,10 @@ class Records(Shown):
 
     @property
     def manifest(self) -> dict[str, object]:
-        """Everything that determines the run."""
+        """Returns everything that determines the run: version, input files, scenario, parameters of TCP.
+
+        Reads the input files for their digests; raises `MouseholeError` for one that cannot be read.
+        """
         return {
             "mousehole_version": _engine.__version__,
             "git_revision": REVISION,
@@ -138,9 +144,8 @@ class Records(Shown):
     def to_json(self, link: LinkAccount | None = None) -> str:
         """Returns the JSON document of schema `mousehole.run/2` (docs/json.md).
 
-        Reads the input files for their digests.
-
-        `link` is how a run on real packets went.
+        `link` is the account of a run on real packets. Reads the input files for their digests; raises
+        `MouseholeError` for one that cannot be read.
         """
         document = {
             "schema": jsonout.RUN_SCHEMA,
@@ -156,7 +161,11 @@ class Records(Shown):
         return _engine.json_text(document)
 
     def document(self, command: Sequence[str] | None = None) -> Document:
-        """Returns the run as a document, which terminal, page and Markdown show."""
+        """Returns the run as a document, which terminal, page and Markdown show.
+
+        `command` is the command line as typed, None where Python was the caller. Reads the input files for
+        their digests.
+        """
         return _report.make_run_document(self, command)
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
@@ -173,6 +182,7 @@ class Records(Shown):
         return write_chart(_charts.draw_series(self.series, self.scenario, self.summary), path)
 
     def __repr__(self) -> str:
+        """Returns the summary of the run as text."""
         return _report.describe_run(self)
 
 
@@ -248,27 +258,26 @@ class _Clock:
     """Says how long a run will take, refuses it if the memory is too small, and reports its progress."""
 
     def __init__(self, scenario: Scenario, traffic: _engine.Traffic | None, reporter: Reporter) -> None:
+        """Starts the clock; estimates nothing yet."""
         self._scenario, self._traffic, self._reporter = scenario, traffic, reporter
         self._begin_s = time.monotonic()
         self._expected_s: float | None = None
         self._percent = 0
 
     def before(self) -> None:
-        """Estimates a run of more than `LONG_S` simulated seconds; called before the run begins.
+        """Estimates a run of more than `LONG_S` simulated seconds, then starts the clock.
 
-        Raises `MouseholeError` as `_estimate` does.
+        Called before the run. Raises `MouseholeError` as `_estimate` does.
         """
         if sum(read_lengths_s(self._scenario)) > LONG_S:
             self._estimate()
         self._begin_s = time.monotonic()
 
     def tick(self) -> None:
-        """Estimates a run that takes long, and reports its progress.
+        """Reports the progress of a run that takes longer than `PATIENCE_S`, which is estimated once.
 
-        After `PATIENCE_S` it raises `MouseholeError` as `_estimate` does. The progress is that of the time
-        expected, 99 % at most.
-
-        It is called again and again while the run lasts.
+        Called again and again while the run lasts. The progress is the share of the expected time that has
+        passed, 99 % at most. Raises `MouseholeError` as `_estimate` does.
         """
         waited_s = time.monotonic() - self._begin_s
         if self._expected_s is None and waited_s > PATIENCE_S:
@@ -280,19 +289,14 @@ class _Clock:
                 self._reporter.advance()
 
     def finish(self) -> None:
-        """Ends the report of the progress; called when the run is over, also if it failed.
-
-        Does nothing if none was begun.
-        """
+        """Ends the report of the progress, if one was begun; called after the run, also if it failed."""
         if self._expected_s is not None:
             self._reporter.finish()
 
     def _estimate(self) -> None:
-        """Estimates the run, reports its cost and starts the progress bar.
+        """Estimates the run by short parts of it that are timed, and starts the progress bar.
 
-        Times short parts of the run for that.
-
-        Raises `MouseholeError` if the run needs more memory than is left.
+        Reports the cost. Raises `MouseholeError` if the run needs more memory than is left.
         """
         estimate = estimate_run(self._scenario, self._traffic)
         require_memory(estimate, available_bytes())
@@ -302,8 +306,9 @@ class _Clock:
 
 
 def write_frame(frame: "pl.DataFrame", path: str | Path) -> None:
-    """Writes the whole file or none:
-    CSV if the name ends in .csv, else Parquet. Raises `MouseholeError` for a file that cannot be written.
+    """Writes a frame as CSV if the name ends in .csv, else as Parquet: the whole file or none.
+
+    Raises `MouseholeError` for a file that cannot be written.
     """
     is_csv = Path(path).suffix.lower() == ".csv"
     output.write_with(path, frame.write_csv if is_csv else frame.write_parquet)

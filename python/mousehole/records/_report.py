@@ -28,33 +28,34 @@ MOST_LINES = 10
 
 
 class OneRun(Protocol):
-    """What is shown of the records of a run; see `records.Records`."""
+    """The part of a run's records that is shown; see `records.Records`."""
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario, filled in."""
+        """Returns the scenario, filled in."""
 
     @property
     def manifest(self) -> dict[str, object]:
-        """Everything that determines the run."""
+        """Returns everything that determines the run."""
 
     @property
     def columns(self) -> RecordColumns:
-        """The tables of the run."""
+        """Returns the tables of the run."""
 
     @property
     def queues(self) -> list[QueueCounters]:
-        """The counters of every link."""
+        """Returns the counters of every link, the bottleneck first."""
 
     @property
     def summary(self) -> RunSummary:
-        """Load, goodput, and how much was simulated."""
+        """Returns load, goodput, and the amount of simulated work."""
 
 
 def make_run_document(done: OneRun, command: Sequence[str] | None = None, how: str = SIMULATED) -> Document:
-    """Returns the document of a run; `command` is what was typed, None where Python was the caller.
+    """Returns the document of a run.
 
-    `how` is the word for its seconds: simulated, or in real time.
+    `command` is the command line as typed, None where Python was the caller. `how` is the word for its
+    seconds: simulated, or in real time; only a simulated run has the note on seeds.
     """
     beside = list(_describe_other_flows(done))
     blocks = [
@@ -68,7 +69,7 @@ def make_run_document(done: OneRun, command: Sequence[str] | None = None, how: s
 
 
 def describe_run(done: OneRun) -> str:
-    """Returns a run as text of at most `MOST_LINES` lines."""
+    """Returns a run as text of at most `MOST_LINES` lines, the last of which counts the lines left out."""
     links = [_describe_link(queue) for queue in done.queues]
     lines = [_describe_measured(done), _describe_simulated(done), *links, *_describe_other_flows(done)]
     rest = len(lines) - MOST_LINES + 1
@@ -76,7 +77,7 @@ def describe_run(done: OneRun) -> str:
 
 
 def _describe_measured(done: OneRun) -> str:
-    """Returns the scheme, the number of measured transfers, and that of unfinished ones."""
+    """Returns a clause with the scheme, the number of measured transfers, and that of unfinished ones."""
     ends = done.columns.transfers["end_s"]
     count, unfinished = len(ends), int(np.isnan(ends).sum())
     return f"{done.scenario['scheme']}: {counted(count, 'transfer')} measured, {unfinished} unfinished"
@@ -131,7 +132,10 @@ def _group_rows(
 
 
 def _describe_figure(what: str, value: float) -> str:
-    """Returns a figure of an application with its short name. Raises `KeyError` for an unknown one."""
+    """Returns a figure of an application as text, with its short name.
+
+    Raises `KeyError` for an unknown one.
+    """
     one = quantities.find("application", what)
     return f"{one.short} {unit_text(one.unit, value)}"
 
@@ -142,9 +146,9 @@ def _name_direction(upload: object) -> str:
 
 
 def _make_queue_table(queues: list[QueueCounters]) -> Table:
-    """Returns a row per link and colour; a reason for which nothing was dropped has no column.
+    """Returns a table with a row per link and colour that has packets.
 
-    Colours without packets have no row.
+    A reason for which nothing was dropped has no column.
     """
     colours = [colour for queue in queues for colour in queue["colours"]]
     reasons = [name for name in DROP_REASONS if any(colour[name] for colour in colours)]

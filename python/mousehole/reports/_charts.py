@@ -45,7 +45,10 @@ LOW_STEP = 28
 def _make_change_chart(
     name: str, title: str, results: Results, role: Summary, rows: Iterable[BucketRow], what: str
 ) -> Chart:
-    """Returns the change of the mean response time against the baseline: a line per scheme."""
+    """Returns the change of the mean response time of class `role` against the baseline: a line per scheme.
+
+    `what` names the transfers.
+    """
     plan = results.plan
     own = [row for row in rows if row.bucket.role == role and not row.is_baseline]
     changes = {row.scheme: row.response_mean_change for row in own}
@@ -70,7 +73,7 @@ def list_change_charts(results: Results, cell: Cell) -> list[Chart]:
 
 
 def make_trade_off_chart(results: Results, cells: Sequence[Cell], series: Series) -> Chart:
-    """Returns what short transfers gain against what long ones pay, a point per scheme and cell.
+    """Returns the chart of gains of short transfers against costs of long ones, a point per scheme and cell.
 
     `series` is of all schemes; the baseline has no point.
     """
@@ -95,10 +98,9 @@ def make_trade_off_chart(results: Results, cells: Sequence[Cell], series: Series
 def make_heat_chart(results: Results, cell: Cell) -> Chart:
     """Returns the change by transfer size and scheme against FQ-CoDel, as colours with numbers.
 
-    Fields of fewer than `LEAST_TRANSFERS` transfers have no number.
-
-    Schemes stand in groups by what installs them, ideals last; in each, the one that serves short transfers
-    best is first.
+    Without FQ-CoDel it is against the baseline. Schemes stand in groups by what installs them, ideals last;
+    in each, the one that serves short transfers best is first. Fields of fewer than `LEAST_TRANSFERS`
+    transfers have no number.
     """
     reference = overview.find_size_reference(results)
     rows = overview.by_size_rows(results, cell)
@@ -137,7 +139,10 @@ def make_heat_chart(results: Results, cell: Cell) -> Chart:
 def _draw_heat_fields(
     shown: Sequence[SizeRow], groups: dict[str, list[str]], sizes: Sequence[str], few: Sequence[str]
 ) -> Any:
-    """Returns the fields of the heat map, with a line for the name of each group."""
+    """Returns the fields of the heat map, with a line for the name of each group if there are several.
+
+    Sizes in `few` have no column. Without fields the chart is a text that says so.
+    """
     if not shown:
         return empty_chart(f"no size has {LEAST_TRANSFERS} transfers under any scheme")
     names = [name for group, own in groups.items() for name in (group, *own)]
@@ -177,8 +182,8 @@ def _make_heat_datum(row: SizeRow) -> Datum:
 def list_grid_charts(results: Results, series: Series) -> list[Chart]:
     """Returns the change of short and of long transfers over the grid of buffers and loads.
 
-    There is a chart for each of the two classes and, if both axes have several values, for each load.
-    `series` is of all schemes.
+    There is a chart for each of the two classes and, if both axes have several values, for each load; those
+    of short transfers come first. `series` is of all schemes.
     """
     plan, series = results.plan, series.without(results.plan.baseline)
     over = "buffer" if len(plan.buffers) > 1 else "load"
@@ -272,7 +277,7 @@ def name_figure(name: str, results: Results, cell: Cell) -> str:
 
 
 def _make_heat_cell(row: Any, reference: str) -> TableCell:
-    """Returns a cell of the heat map's table; a dash for None, a dot for the reference.
+    """Returns a cell of the heat map's table; a dash for no row (None), a dot for the reference.
 
     It has no shade for a change of −100 % or less.
     """

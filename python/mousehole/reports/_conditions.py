@@ -6,8 +6,9 @@ from mousehole.runs import Cell, LoadRow, Plan, Results
 
 
 def list_conditions(results: Results) -> list[str]:
-    """Returns the load and runs of each cell in a sentence, and below it how much of a capture its
-    verdicts rest on. Rounds of real programs have no second sentence.
+    """Returns the load and runs of each cell in a sentence, then the evidence of a capture in another.
+
+    Rounds of real programs have no second sentence, nor has a model.
     """
     plan: Plan = results.plan
     found: list[str] = []
@@ -39,7 +40,7 @@ def _list_load_clauses(load: LoadRow) -> list[str]:
 
 
 def _describe_rounds(results: Results, cell: Cell) -> str:
-    """Returns buffer, load and length of rounds, which have neither windows nor a load of their choice."""
+    """Returns a cell's buffer, measured load, and number and length of rounds as text."""
     plan, row = results.plan, tables.load_row(results, cell)
     rounds = (
         f"{counted(plan.replications, plan.run_word)}, whose runs took {plan.base['duration']} on average"
@@ -49,7 +50,10 @@ def _describe_rounds(results: Results, cell: Cell) -> str:
 
 
 def _describe_evidence(results: Results, cell: Cell) -> str:
-    """Returns how much of a capture the verdicts of a cell rest on; empty for a model."""
+    """Returns the sentence on the distinct transfers of a capture behind a cell's verdicts.
+
+    It is empty for a model.
+    """
     row, plan = tables.evidence_row(results, cell), results.plan
     if row is None:
         return ""

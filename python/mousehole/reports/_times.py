@@ -47,7 +47,7 @@ LEAST_TAIL = 0.0005
 
 
 def make_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
-    """Returns the mean response time by transfer size, with intervals."""
+    """Returns the chart and table of the mean response time by transfer size, with intervals."""
     plan = results.plan
     buckets = [bucket for bucket in plan.buckets if bucket.role == "size"]
     by_bucket = {(row.scheme, row.bucket.name): row for row in tables.bucket_rows(results, cell)}
@@ -114,9 +114,9 @@ def _draw_curves(results: Results, cell: Cell, series: Series) -> Any:
 
 
 def make_tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
-    """Returns the share of short transfers that take longer than a time, on logarithmic scales.
+    """Returns the chart of the share of short transfers that take longer than a time, on logarithmic scales.
 
-    Shares below `LEAST_TAIL` are not drawn.
+    Shares below `LEAST_TAIL` are not drawn. The table has percentiles.
     """
     plan = results.plan
     data: list[Datum] = []
@@ -191,7 +191,7 @@ def make_percentile_chart(results: Results, cell: Cell, series: Series) -> Chart
 
 
 def make_replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
-    """Returns the mean of short transfers in every replication against the baseline in the same one.
+    """Returns the chart of each replication's mean of short transfers against the baseline in the same one.
 
     A replication counts if it has such transfers under both.
     """
@@ -253,11 +253,11 @@ def make_replication_chart(results: Results, cell: Cell, series: Series) -> Char
 
 
 def list_link_charts(results: Results, cell: Cell, series: Series) -> list[Chart]:
-    """Returns utilisation, loss and marks, and queueing delay at the bottleneck."""
+    """Returns the charts of the bottleneck: utilisation, loss and marks, and queueing delay."""
     rows = tables.scheme_rows(results, cell)
 
     def chart(name: str, title: str, told: str, names: list[str], axis: str, words: Words) -> Chart:
-        """Returns a chart of quantities of the link.
+        """Returns a chart of the quantities `names` of the link.
 
         Those that are 0 under every scheme are left out, unless all are.
         """
@@ -318,7 +318,10 @@ def _make_figures_chart(
     name: str, title: str, told: str, caption: str, rows: Sequence[BucketRow] | Sequence[SchemeRow],
     figures: Mapping[str, str], look: _Look, series: Series,
 ) -> Chart:  # fmt: skip
-    """Returns figures of every scheme with their intervals; `figures` has their headings by name."""
+    """Returns the chart and table of figures of every scheme with their intervals.
+
+    `figures` has their headings by name. Figures without a mean are in the table only.
+    """
     data = [
         {"scheme": row.scheme, "what": word, **estimate_datum(estimate, look.words, _is_bound(row))}
         for row in rows
@@ -365,9 +368,9 @@ def _is_bound(row: BucketRow | SchemeRow) -> bool:
 
 
 def _choose_value_axis(data: Sequence[Datum], look: _Look) -> Encoding:
-    """Returns an axis of shares, or of times: logarithmic where all of them are above zero.
+    """Returns a function for an axis of shares, or of times: logarithmic where all of them are above zero.
 
-    `look` decides by its words.
+    The values are shares if `look.words` writes shares.
     """
     if look.words is not share_text and all(datum["low"] > 0 for datum in data):
         return log_axis(_list_ends(data), look.axis, TIME_LABEL)
@@ -377,7 +380,7 @@ def _choose_value_axis(data: Sequence[Datum], look: _Look) -> Encoding:
 
 
 def _draw_limits(plan: Plan, data: Sequence[Datum]) -> Any:
-    """Returns lines at the limits of short and of long transfers that are within the sizes shown."""
+    """Returns labelled lines at the limits of short and of long transfers that are among the sizes shown."""
     sizes = [datum["size"] for datum in data]
     limits = (plan.short_bytes, plan.long_bytes)
     edges = make_chart([
@@ -392,7 +395,7 @@ def _draw_limits(plan: Plan, data: Sequence[Datum]) -> Any:
 
 
 def _list_ends(data: Sequence[Datum]) -> list[float]:
-    """Returns the means of rows and the ends of their intervals, all of which an axis must show."""
+    """Returns the ends of intervals and the means of all rows, which an axis must show."""
     return [datum[end] for datum in data for end in ("low", "mean", "high")]
 
 

@@ -58,7 +58,11 @@ MOST_ANSWERS = 6
 
 
 def make_document(results: Results, command: Sequence[str] | None = None) -> Document:
-    """Returns the document of a comparison; `command` is what was typed, None where Python was the caller."""
+    """Returns the document of a comparison.
+
+    A grid has a section for each cell, one cell a section for each subject. `command` is the command line as
+    typed, None where Python was the caller.
+    """
     plan = results.plan
     series = make_scheme_series(plan.schemes)
     is_grid = len(plan.cells) > 1
@@ -83,11 +87,10 @@ def make_document(results: Results, command: Sequence[str] | None = None) -> Doc
 
 
 def make_verdict(found: Sequence[Advice], baseline: str) -> Verdict:
-    """Returns the answer of one cell with the commands that install it.
+    """Returns the answer of one cell with the commands that install it, or that of several cells.
 
-    `found` is not empty.
-
-    For several cells, it tells which answer holds where, without commands.
+    The second says which answer holds where, without commands. `found` is not empty. The tone is good if any
+    cell has a recommendation for short transfers.
     """
     if len(found) > 1:
         lines: list[str | Code] = list(summarise_grid(found, baseline))
@@ -103,7 +106,7 @@ def make_verdict(found: Sequence[Advice], baseline: str) -> Verdict:
 def summarise_grid(found: Sequence[Advice], baseline: str) -> list[str]:
     """Returns one line per answer that some cell of a grid has, the most frequent first.
 
-    At most `MOST_ANSWERS` lines.
+    There are at most `MOST_ANSWERS` lines; further answers are left out.
     """
     by_answer: dict[str, list[Advice]] = {}
     for one in found:
@@ -116,7 +119,7 @@ def summarise_grid(found: Sequence[Advice], baseline: str) -> list[str]:
 
 
 def _describe_answer(one: Advice, baseline: str) -> str:
-    """Returns the outcome of a cell's advice in a clause."""
+    """Returns the outcome of a cell's advice as a clause."""
     if one.classes:
         return f"{one.scheme} is recommended for {', '.join(one.classes)}"
     if one.outcome == RECOMMENDED:
@@ -166,7 +169,7 @@ def _list_grid_sections(results: Results, series: Series) -> list[Section]:
 
 
 def _list_grid_tables(results: Results) -> list[Block]:
-    """Returns the mean times by scheme and buffer, a table per load, with the best cell named."""
+    """Returns the mean times by scheme and buffer, a table per class and load, with the best cell named."""
     plan = results.plan
     words: dict[Summary, str] = {
         "short": f"≤ {size_text(plan.short_bytes)}", "long": f"> {size_text(plan.long_bytes)}"
@@ -195,13 +198,13 @@ def _make_grid_table(results: Results, role: Summary, load: float | None, title:
 
 
 def _make_grid_cell(one: overview.GridTime) -> TableCell:
-    """Returns a time with its change, if that is known."""
+    """Returns a table cell with a time, and with its change if that is known."""
     text, change = time_text(one.mean_s), make_change_cell(one.change)
     return TableCell(text if change.value is None else f"{text}  {change.text}", one.mean_s, change.tone)
 
 
 def _list_cell_sections(results: Results, cell: Cell, series: Series) -> list[Section]:
-    """Returns the sections of a comparison of one cell."""
+    """Returns the sections of a comparison of one cell; those without content are left out."""
     gains = [
         *_charts.list_change_charts(results, cell),
         _charts.make_trade_off_chart(results, [cell], series),
@@ -244,7 +247,7 @@ def read_cell_report(results: Results, cell: Cell) -> dict[ReportPart, list[Bloc
 
 
 def _make_conditions_section(results: Results) -> Section:
-    """Returns the section on the remarks of the traffic's account, the load and the replay."""
+    """Returns the section with the remarks of the traffic's account, load, replay and coverage."""
     replay = tables.load_row(results, results.plan.cells[0]).replay
     words = describe_replay(replay, results.manifest["scenario"], results.traffic)
     said = (

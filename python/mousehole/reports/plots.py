@@ -22,7 +22,7 @@ WIDTH = 440
 
 
 def draw_picture(results: Results) -> alt.VConcatChart:
-    """Returns the picture of a comparison of one cell, or of a grid."""
+    """Returns the picture of a comparison: the charts of its one cell, or the change over the grid."""
     return _draw_grid(results) if len(results.plan.cells) > 1 else _draw_cell(results)
 
 
@@ -40,7 +40,7 @@ def draw_heat_map(results: Results) -> alt.VConcatChart:
 
 
 def _draw_cell(results: Results) -> alt.VConcatChart:
-    """Returns the charts of the first cell, the only one, as one picture."""
+    """Returns the charts of the first cell as one picture: times by size, the tail, and changes."""
     plan, cell = results.plan, results.plan.cells[0]
     series = _choose_series(results)
     quiet = [OTHERS] if series.named is not None else []
@@ -87,7 +87,7 @@ def _draw_grid(results: Results) -> alt.VConcatChart:
 
 
 def _make_panel(made: Chart, title: str, width: int, subtitle: list[str] | None = None) -> Panel:
-    """Returns a panel with the picture of a chart."""
+    """Returns a panel with the picture of a chart, as high as the chart."""
     return Panel(title, made.picture, width, made.height, subtitle or [])
 
 

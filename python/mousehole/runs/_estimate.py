@@ -71,7 +71,7 @@ class Estimate:
     """The facts of the runs that were timed whole."""
 
     def seconds(self, jobs: int, cores: int | None = None) -> float:
-        """Returns the wall time with this many parallel runs on this many cores, by default those here.
+        """Returns the wall time, s, with this many parallel runs on this many cores, by default those here.
 
         More runs at once than runs or cores do not help.
         """
@@ -85,17 +85,16 @@ class Estimate:
 def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimate:
     """Returns the estimated cost of a plan that is run with up to `jobs` parallel runs.
 
-    Takes some seconds of CPU time. Ctrl-C and faults of a run cancel all parts; `MouseholeError` of a run
-    passes.
-
     Parts of the baseline's first run, each four times as long as the one before, are timed until two agree.
     Then a part of a run of each scheme is timed, in as many threads as the plan will have; the replications
     take turns. The set-up is measured by itself, since longer runs do not repeat it. Of short runs the parts
-    are whole runs; their facts are in the estimate.
+    are whole runs; their facts are in the estimate. Takes some seconds of CPU time. Ctrl-C and faults of a
+    run cancel all parts; `MouseholeError` of a run passes.
     """
     cancel = _engine.Cancel()
 
     def timed(share: float, task: Task) -> Part:
+        """Returns the cost of a share of a task's run; Ctrl-C stops it."""
         return run_interruptibly(lambda: _time_plan_part(plan, traffic, share, task, cancel))
 
     first_run = fill_in(plan.scenario(plan.cells[0], plan.baseline))
@@ -134,20 +133,19 @@ def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Est
 def estimate_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int = 1) -> Estimate:
     """Returns the estimated cost of `runs` runs like this one, from parts of it that are timed.
 
-    `MouseholeError` of a run passes.
-
     The scenario is filled in. The memory of a packet trace is that of the events of the longest part,
-    extrapolated.
+    extrapolated. `MouseholeError` of a run passes.
     """
     cancel, events = _engine.Cancel(), 0
 
     def count_events(result: _engine.RunResult) -> None:
-        """Notes the number of events of a packet trace, 0 without one."""
+        """Stores the number of events of the run's packet trace, 0 without one."""
         nonlocal events
         trace = result.trace()
         events = 0 if trace is None else len(trace["time_s"])
 
     def timed(share: float) -> Part:
+        """Returns the cost of a share of the run; Ctrl-C stops it."""
         return run_interruptibly(lambda: _time_part(scenario, traffic, share, count_events, cancel))
 
     try:
@@ -208,7 +206,7 @@ def write_rough_time(seconds: float) -> str:
 
 
 def choose_jobs(estimate: Estimate, jobs: int | None, available: int | None) -> int:
-    """Returns how many runs to have at once: `jobs`, or for None as many as cores and memory allow.
+    """Returns the number of runs at once: `jobs`, or for None as many as cores and memory allow.
 
     `available` are the bytes of memory that are left, None if unknown: then memory sets no limit. Raises
     `MouseholeError` if not even one run fits into them, or not as many as `jobs` asks for.
@@ -231,13 +229,11 @@ def choose_jobs(estimate: Estimate, jobs: int | None, available: int | None) -> 
 
 
 def _time_baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[Part]:
-    """Times parts of a run of `span_s` simulated seconds until two agree, and returns them, shortest
-    first.
-    It stops early where another part would take longer than `ALWAYS_S`, or `MOST_S` if the last two
-    disagree.
+    """Times parts of a run of `span_s` simulated seconds, and returns them, shortest first.
 
     `timed` runs the share of the run that it is given. Each part is four times as long as the one before;
-    there are at least two.
+    there are at least two. It stops where another part would take longer than `ALWAYS_S`, or `MOST_S` if the
+    last two disagree.
     """
     steps = max(STEPS, ceil(log(span_s / FIRST_S, 4)))
     shares = [4.0 ** (step - steps) for step in range(steps + 1)]
@@ -254,8 +250,9 @@ def _time_baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[
 
 
 def _estimate_setup_s(parts: list[Part]) -> float:
-    """Returns the set-up time in CPU seconds, from the two shortest parts: the cost of a part of length
-    zero. It is never negative; `parts` has two or more.
+    """Returns the set-up time in CPU seconds: the cost of a part of length zero, from the two shortest.
+
+    It is never negative; `parts` has two or more.
     """
     one, other = parts[:2]
     gained = max(other.simulated_s - one.simulated_s, 1e-9)
@@ -277,7 +274,8 @@ def _extrapolate_run(part: Part, parts: list[Part], setup_s: float, run: Scenari
     """Returns the cost of a whole run, extrapolated from `part`; `parts` are those of the baseline.
 
     After the window a run continues until its measured transfers have ended. That time, and the connections
-    alive at once, grow with the run as they did between the last two parts of the baseline.
+    alive at once, grow with the run as they did between the last two parts of the baseline. The result has no
+    facts.
     """
     warmup_s, window_s = read_lengths_s(run)
     steps = -log(part.share) / log(4)
@@ -291,8 +289,9 @@ def _extrapolate_run(part: Part, parts: list[Part], setup_s: float, run: Scenari
 
 
 def _bound_growth(before: float, after: float) -> float:
-    """Returns the growth from one part to the next, which is four times as long: from 1 to 4, and 4 if
-    nothing was there before.
+    """Returns the growth from one part to the next, which is four times as long: from 1 to 4.
+
+    It is 4 if nothing was there before.
     """
     return min(max(after / before, 1.0), 4.0) if before > 0 else 4.0
 
@@ -300,7 +299,7 @@ def _bound_growth(before: float, after: float) -> float:
 def _time_plan_part(
     plan: Plan, traffic: _engine.Traffic | None, share: float, task: Task, cancel: _engine.Cancel
 ) -> Part:
-    """Runs the share `share` of the run of a task in this thread, reduces it and returns its cost.
+    """Runs the share `share` of a task's run in this thread, reduces it and returns its cost.
 
     A whole run is the plan's, and the part has its facts.
     """
@@ -312,13 +311,12 @@ def _time_part(
     run: Scenario, traffic: _engine.Traffic | None, share: float,
     reduce: Callable[[_engine.RunResult], RunFacts | None], cancel: _engine.Cancel,
 ) -> Part:  # fmt: skip
-    """Runs a scenario in this thread with warm-up and window cut to `share`.
+    """Runs a scenario in this thread with warm-up and window cut to `share`, and returns its cost.
 
-    Raises what the run raises, also when `cancel` stops it. Times are in seconds.
-
-    Returns the cost of run and reduction, and what `reduce` returned if nothing was cut.
+    The cost includes the reduction; the part has the result of `reduce` if nothing was cut. Times are in
+    seconds. Raises what the run raises, also when `cancel` stops it.
     """
-    scenario = run if share == 1 else _cut(run, share)
+    scenario = run if share == 1 else _shorten_run(run, share)
     begin, begin_cpu = time.perf_counter(), time.thread_time()
     result = run_one(scenario, traffic, cancel)
     facts = reduce(result)
@@ -330,11 +328,8 @@ def _time_part(
     )  # fmt: skip
 
 
-def _cut(run: Scenario, share: float) -> Scenario:
-    """Returns the scenario with a share of its warm-up and of its window.
-
-    The scenario given stays as it is.
-    """
+def _shorten_run(run: Scenario, share: float) -> Scenario:
+    """Returns a copy of the scenario with this share of its warm-up and of its window."""
     scenario = run.copy()
     scenario["warmup"] = _scale_duration("warmup", run["warmup"], share)
     scenario["duration"] = _scale_duration("duration", run["duration"], share)

@@ -38,7 +38,7 @@ class Capture:
 
     @property
     def least(self) -> int:
-        """Number of distinct transfers of a class that a verdict on it needs."""
+        """Returns the number of distinct transfers of a class that a verdict on it needs."""
         return LEAST_FITTED if self.is_fitted else LEAST_TRANSFERS
 
     def is_enough(self, role: Summary) -> bool:
@@ -55,9 +55,7 @@ def find_capture(
 ) -> Capture | None:
     """Returns the capture that a comparison replays, None if a model draws any of its traffic.
 
-    It is None too without traffic in memory or without files.
-
-    `pipe_bytes` is the bandwidth-delay product.
+    It is None too without traffic in memory or without files. `pipe_bytes` is the bandwidth-delay product.
     """
     mix = section.get("mix") or []
     models = bool(section.get("model")) or any(entry.get("model") for entry in mix)
@@ -72,10 +70,8 @@ def find_capture(
 def make_overlay_design(scenario: Scenario, traffic: _engine.Traffic) -> Design:
     """Returns the design of intervals over replications that overlay a capture to meet a load.
 
-    The scenario's `link.rtt` is set.
-
-    The scenario is filled in. Its replications play load ÷ native load times as much as was recorded. If
-    rate, load or native load is unknown, it is the default design.
+    The scenario is filled in, with `link.rtt`. Its replications play load ÷ native load times as much as was
+    recorded. If rate, load or native load is unknown, it is the default design.
     """
     rate, load = bottleneck.read_mean_rate(scenario), scenario["traffic"]["load"]
     summary = traffic.summary(bottleneck.compute_load_rate(scenario))

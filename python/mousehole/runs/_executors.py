@@ -66,12 +66,11 @@ GATHER_S = 10.0
 def open_backend(
     dask: str | None = None, executor: Executor | None = None, reporter: Reporter | None = None
 ) -> Iterator[Backend | None]:
-    """Gives the backend that the options `dask` and `executor` name; None stands for threads of this
-    process.
-    At the end, jobs that are not over are given up and temporary files are deleted; an executor stays
-    open.
+    """Yields the backend that the options `dask` and `executor` name; None for threads of this process.
 
-    Raises `MouseholeError` if both are given, if no scheduler answers, or if a worker has another Mousehole.
+    At the end of the block, jobs that are not over are given up and temporary files are deleted; an executor
+    stays open. Raises `MouseholeError` if both are given, if no scheduler answers, or if a worker has another
+    Mousehole.
     """
     if dask is not None and executor is not None:
         raise conflict_error("dask", dask, "executor", "give one of them")
@@ -124,12 +123,10 @@ class Futures:
         self._submit(key, parcel, job.shipment, content)
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
-        """Returns keys and outcomes of the runs that are over.
+        """Returns keys and outcomes of the runs that are over; waits up to `timeout_s` for the first.
 
-        Waits up to `timeout_s` for the first. A worker that lacks the traffic is sent its bytes and runs
-        the job again. Raises what a job raised.
-
-        Raises `MouseholeError` if the executor broke, or if a worker is another Mousehole.
+        A worker that lacks the traffic is sent its bytes and runs the job again. Raises what a job raised,
+        and `MouseholeError` if the executor broke, or if a worker is another Mousehole.
         """
         found = []
         for future in wait(self._waiting, timeout=timeout_s, return_when=FIRST_COMPLETED).done:
@@ -151,7 +148,7 @@ class Futures:
         return found
 
     def abandon(self) -> None:
-        """Cancels the jobs that have not begun, and forgets the others, whose outcomes are then lost."""
+        """Cancels the jobs that have not begun, and drops the others, whose outcomes are then lost."""
         for future in self._waiting:
             future.cancel()
         self._waiting.clear()
@@ -203,32 +200,36 @@ class _Batches:
     _shipment: Shipment | None = None
 
     def add(self, key: Hashable, parcel: bytes, shipment: Shipment | None) -> Iterator[_Flight]:
-        """Adds a job; yields the tasks that are full, or whose jobs have another traffic."""
+        """Adds a job; yields the tasks that are full, or whose jobs have another traffic.
+
+        They are dropped here. The iterator must be used up, else nothing is added.
+        """
         if _digest_or_none(shipment) != _digest_or_none(self._shipment):
-            yield from self.rest()
+            yield from self.flush()
         self._parcels[key], self._shipment = parcel, shipment
         if len(self._parcels) >= self.size:
-            yield from self.rest()
+            yield from self.flush()
 
-    def rest(self) -> Iterator[_Flight]:
-        """Yields the collected jobs as a task, although they do not fill it, and forgets them; nothing
-        without any.
+    def flush(self) -> Iterator[_Flight]:
+        """Yields the collected jobs as a task, although they do not fill it, and drops them.
+
+        Yields nothing if there are none.
         """
         if self._parcels:
             yield _Flight(self._parcels, self._shipment)
             self._parcels = {}
 
     def learn(self, jobs: int, seconds: float) -> None:
-        """Notes how long a task with this many jobs took, and adapts `size`.
+        """Adapts `size` to the time in seconds that a task with this many jobs took.
 
-        The size is from 1 to `LARGEST_BATCH`; `seconds` is of the whole task.
+        The size is from 1 to `LARGEST_BATCH`.
         """
         newest = max(seconds, 1e-6) / jobs
         self._job_s = newest if self._job_s is None else (self._job_s + newest) / 2
         self.size = min(max(int(BATCH_S / self._job_s), 1), LARGEST_BATCH)
 
     def clear(self) -> None:
-        """Forgets the jobs that were not yielded."""
+        """Drops the jobs that were not yielded."""
         self._parcels = {}
 
 
@@ -264,7 +265,7 @@ class Dask:
         self._workers, self._has_waited = 0, False
         self._asked: Future[dict[str, int]] | None = None
         self._asked_s, self._is_silent = -COUNT_S, False
-        self._client.subscribe_topic("all", self._note)
+        self._client.subscribe_topic("all", self._queue_ended_worker)
         self._check_workers()
 
     @property
@@ -281,7 +282,10 @@ class Dask:
 
     @property
     def batch(self) -> int:
-        """Returns how many jobs go out in one task, as far as is known how long they take."""
+        """Returns the number of jobs that go out in one task, from the time that jobs took so far.
+
+        It is 1 at first.
+        """
         return self._batches.size
 
     def submit(self, key: Hashable, job: Job[Any]) -> None:
@@ -289,14 +293,13 @@ class Dask:
         self._launch(self._batches.add(key, pack_job(job), job.shipment))
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
-        """Returns keys and outcomes of the runs that are over.
+        """Returns keys and outcomes of the runs that are over; waits up to `timeout_s` for the first.
 
-        Waits up to `timeout_s` for the first. Raises what a job raised. Jobs that wait to run alone go
-        out, one at a time, when no other is under way.
-
-        Raises `MouseholeError` if the scheduler is gone, or if a worker is another Mousehole.
+        Jobs that were collected for a task go out before. Jobs that wait to run alone go out, one at a time,
+        when no other is under way. Raises what a job raised, and `MouseholeError` if the scheduler is gone,
+        or if a worker is another Mousehole.
         """
-        self._launch(self._batches.rest())
+        self._launch(self._batches.flush())
         found = self._handle_crashes()
         names = self._list_finished(0.0 if found else timeout_s)
         self._require_scheduler()
@@ -334,9 +337,7 @@ class Dask:
             self._client.close(timeout=2)
 
     def _check_workers(self) -> None:
-        """Raises `MouseholeError` for a worker with another Mousehole.
-
-        Raises it too if the scheduler does not answer.
+        """Raises `MouseholeError` for a worker with another Mousehole, or if the scheduler does not answer.
 
         Later workers are checked by their first task.
         """
@@ -353,9 +354,9 @@ class Dask:
                 raise self._fault(answer)
 
     def _launch(self, flights: Iterable[_Flight]) -> None:
-        """Submits the tasks to Dask, with the traffic that they need, and watches them.
+        """Submits the tasks to Dask, with the traffic that they need, and watches and counts them.
 
-        Counts them in `tasks`.
+        The number is in `tasks`.
         """
         for flight in flights:
             self.tasks += 1
@@ -371,7 +372,7 @@ class Dask:
             self._watch(name, flight)
 
     def _watch(self, name: str, flight: _Flight) -> None:
-        """Has the name of a task put into the queue of finished ones when it is over."""
+        """Registers the name of a task for the queue of finished ones, which it enters when it is over."""
         flight.future.add_done_callback(lambda _: self._over.put(name))
 
     def _submit_content(self, shipment: Shipment) -> Any:
@@ -409,7 +410,8 @@ class Dask:
         """Returns keys and outcomes of the jobs of a task that is over; none if they are on their way again.
 
         Jobs that the task has not begun are launched again. `fetched` are its answers if they are here
-        already. Raises `MouseholeError` if a worker cannot run a job, or if the scheduler is gone.
+        already, else they are waited for. Raises what a job raised, and `MouseholeError` if a worker cannot
+        run a job, or if the scheduler is gone.
         """
         from distributed import KilledWorker
 
@@ -435,17 +437,17 @@ class Dask:
             self._launch(self._batches.add(key, parcel, flight.shipment))
         return [(key, outcome) for key, (_, outcome) in zip(flight.parcels, answers.each, strict=False)]
 
-    def _note(self, event: Any) -> None:
-        """Notes a worker that has ended unexpectedly.
+    def _queue_ended_worker(self, event: Any) -> None:
+        """Queues the event of a worker that has ended unexpectedly; ignores any other event.
 
-        It is called in the client's thread with every event of the topic `all`.
+        Called in the client's thread with every event of the topic `all`.
         """
         told = event[1] if isinstance(event, tuple | list) else event
         if isinstance(told, dict) and told.get("action") == "remove-worker" and not told.get("expected"):
             self._ended.put(told)
 
     def _handle_crashes(self) -> list[tuple[Any, Any]]:
-        """Repeats the tasks of workers that have ended unexpectedly.
+        """Repeats the tasks of workers that have ended unexpectedly, from the queue of their events.
 
         Returns keys and outcomes (`Apart`) of the jobs that are given up.
         """
@@ -467,7 +469,7 @@ class Dask:
         """Counts one more crash of the task's workers, at least `least`, and repeats its jobs one by one.
 
         Jobs with `CRASHES` crashes wait to run alone. Jobs that have run alone `ALONE` times are given up:
-        their keys are returned, with the reasons as `Apart`.
+        their keys are returned, with the reasons as `Apart`. The list is empty if none is given up.
         """
         crashes, worker = max(flight.crashes + 1, least), worker or flight.last_worker
         if flight.alone >= ALONE:
@@ -493,7 +495,7 @@ class Dask:
             raise self._fault("the scheduler is gone; what was finished before is kept where it is written")
         now = time.monotonic()
         if self._asked is not None and self._asked.done():
-            self._hear(self._asked)
+            self._store_thread_count(self._asked)
             self._asked, self._is_silent = None, False
         if self._asked is None and now - self._asked_s > COUNT_S:
             loop = self._client.loop.asyncio_loop
@@ -512,10 +514,10 @@ class Dask:
                 f"warning: no answer of the scheduler {self._address} for {silent_s:.0f} s; it may be frozen"
             )
 
-    def _hear(self, answer: "Future[dict[str, int]]") -> None:
-        """Notes how many threads the workers have; reports once if there is no worker.
+    def _store_thread_count(self, answer: "Future[dict[str, int]]") -> None:
+        """Stores the number of the workers' threads from the scheduler's answer.
 
-        Ignores an answer that failed.
+        Ignores an answer that failed. Reports once if there is no worker.
         """
         with suppress(Exception):  # a connection that broke; the status of the client shows it
             self._workers = sum(answer.result().values())
@@ -524,9 +526,9 @@ class Dask:
                 self._reporter.say(f"no worker has joined the scheduler {self._address} yet; waiting for one")
 
     def _is_idle(self) -> bool:
-        """Returns whether no worker runs a task that was taken back, so that a job that starts is alone.
+        """Returns whether no worker runs a task, so that a job that starts is alone.
 
-        False also if a worker does not answer.
+        Cancelled tasks count, too. Asks all workers; False also if a worker does not answer.
         """
         try:
             running = self._client.run(count_tasks, on_error="return")
@@ -540,11 +542,10 @@ class Dask:
 
 
 def _connect_client(address: str) -> Any:
-    """Returns a client of the scheduler at this address, or of the one that a scheduler file (.json)
-    names.
-    Silences the logs of `distributed` in this process.
+    """Returns a client of the scheduler at this address, or of the one that a scheduler file (.json) names.
 
-    Raises `MouseholeError` if Dask is not installed, if the file is missing, or if no scheduler answers.
+    Silences the logs of `distributed` in this process. Raises `MouseholeError` if Dask is not installed, if
+    the file is missing, or if no scheduler answers within `CONNECT_S`.
     """
     require_extra("dask", "--dask")
     distributed = importlib.import_module("distributed")
@@ -566,7 +567,7 @@ def _connect_client(address: str) -> Any:
 
 
 async def _count_threads(client: Any) -> dict[str, int]:
-    """Returns the number of threads of each worker, by address."""
+    """Returns the number of threads of each worker, by address, which the scheduler is asked for."""
     found: dict[str, int] = await client.scheduler.ncores()
     return found
 

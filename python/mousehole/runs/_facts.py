@@ -88,15 +88,18 @@ def with_shares(runs: Mapping[str, RunFacts], references: Iterable[str]) -> dict
             shares={
                 reference: shares
                 for reference in references
-                if reference != scheme and (shares := _shares(times[scheme], times[reference]))
+                if reference != scheme and (shares := _compute_shares(times[scheme], times[reference]))
             },
         )
         for scheme, run in runs.items()
     }
 
 
-def _shares(own: ShortTimes | None, other: ShortTimes | None) -> Shares | None:
-    """Returns the shares over the transfers that both runs measured, None unless these are nearly all."""
+def _compute_shares(own: ShortTimes | None, other: ShortTimes | None) -> Shares | None:
+    """Returns the shares over the transfers that both runs measured, None unless these are nearly all.
+
+    It is None too if either run has no times.
+    """
     if own is None or other is None:
         return None
     found = _engine.shares_of_same((own.key, own.response_s), (other.key, other.response_s))

@@ -38,11 +38,12 @@ class Cell:
 
     @property
     def title(self) -> str:
-        """The cell in words, such as `buffer 50p, load 0.9`."""
+        """Returns the cell as text, such as `buffer 50p, load 0.9`."""
         load = "the traffic's own load" if self.load is None else f"load {self.load:g}"
         return f"buffer {self.buffer}, {load}"
 
     def __repr__(self) -> str:
+        """Returns the cell's title in brackets."""
         return f"<Cell: {self.title}>"
 
 
@@ -110,34 +111,37 @@ class Plan:
         return sentence if len(self.cells) == 1 else f"{Cell(buffer, load).title}: {sentence}"
 
     def describe(self, where: str, found: Iterable[Any]) -> str:
-        """Returns a line on the comparison, and the sentences of its findings that are not exploratory."""
+        """Returns the comparison's title with `where`, and a line for each confirmatory finding.
+
+        Exploratory findings have no line.
+        """
         verdicts = [self.in_cell(one.buffer, one.load, one.sentence) for one in found if not one.exploratory]
         return "\n".join([f"Comparison of {len(self.schemes)} schemes {where}", *verdicts])
 
     @property
     def run_word(self) -> str:
-        """The noun for a replication in texts."""
+        """Returns the noun for a replication in texts: round or replication."""
         return "round" if self.in_rounds else "replication"
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """The points of the grid; the buffer changes fastest."""
+        """Returns the points of the grid; the buffer changes fastest."""
         return tuple(Cell(buffer, load) for load in self.loads for buffer in self.buffers)
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The schemes that verdicts are against: the baseline, and FQ-CoDel if it is among the schemes."""
+        """Returns the schemes that verdicts are against: the baseline, and FQ-CoDel if it is compared."""
         rivals = (scheme for scheme in self.schemes if scheme_name(scheme) == "fq-codel")
         return tuple(dict.fromkeys((self.baseline, *rivals)))
 
     @property
     def buckets(self) -> tuple[Bucket, ...]:
-        """Size classes of the results."""
+        """Returns the size classes of the results, in the order of the tables."""
         return buckets(self.short_bytes, self.long_bytes)
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """All runs in the order in which they start; inside a cell, the scheme changes fastest."""
+        """Returns all runs in the order in which they start; inside a cell, the scheme changes fastest."""
         return tuple(
             Task(cell, scheme, replication)
             for cell in range(len(self.cells))
@@ -146,7 +150,7 @@ class Plan:
         )
 
     def scenario(self, cell: Cell, scheme: str, replication: int = 0) -> Scenario:
-        """Returns the scenario of one run. It is a new dictionary."""
+        """Returns the scenario of one run, as a new dictionary that is not filled in."""
         traffic = self.base["traffic"].copy()
         if cell.load is not None:
             traffic = with_load(traffic, cell.load)
@@ -158,9 +162,9 @@ class Plan:
         return {**run, "warmup": self.choose_warmup(cell)}
 
     def choose_warmup(self, cell: Cell) -> str:
-        """Returns the warm-up of a cell: what was given, or if it is chosen, what is needed.
+        """Returns the warm-up of a cell: the one given, or if it is chosen, the one needed.
 
-        A chosen one is no shorter than what was given, and else no longer than the window.
+        A chosen one is no shorter than the given one, and else no longer than the window.
         """
         given = self.base["warmup"]
         if self.warmup is None or not self.warmup.is_chosen:
@@ -202,10 +206,10 @@ def make_plan(shared: SharedScenario, options: Options, own_scheme: str | None) 
 
 
 def check_plan(plan: Plan) -> Plan:
-    """Returns the plan unchanged.
+    """Returns the plan unchanged, after checks.
 
     Raises `MouseholeError` for sizes that contradict each other, for too many runs, for a scenario that the
-    engine refuses, and for two schemes that are the same.
+    engine refuses, for an own policy that is at fault, and for two schemes that are the same.
     """
     check_sizes(plan)
     runs = len(plan.schemes) * plan.replications * len(plan.buffers) * len(plan.loads)
@@ -233,9 +237,8 @@ def check_sizes(plan: Plan) -> None:
 def load_policies(given: str | Sequence[str] | None) -> list[str]:
     """Compiles and loads the headers of own policies, so that schemes may name them; returns their names.
 
-    They are loaded for the whole process; nothing is done for None.
-
-    Raises `MouseholeError` for a header that is at fault, also if its set-up crashes or does not end.
+    They are loaded for the whole process; nothing is done for None. Raises `MouseholeError` for a header that
+    is at fault, also if its set-up crashes or does not end.
     """
     headers = () if given is None else parse_texts("policy", given)
     try_headers(headers)
@@ -256,12 +259,15 @@ def _list_vetoes(given: object) -> tuple[str, ...]:
 
 
 def with_baseline(schemes: tuple[str, ...], baseline: str) -> tuple[str, ...]:
-    """Returns the schemes with the baseline first."""
+    """Returns the schemes with the baseline first; it is added if it is not among them."""
     return (baseline, *(scheme for scheme in schemes if scheme != baseline))
 
 
 def _choose_schemes(options: Options, own: str | None, base: Scenario) -> tuple[str, ...]:
-    """Returns the schemes to compare; where none is named, `own` of the user's scenario is among them."""
+    """Returns the schemes to compare.
+
+    Where none is named, `own` of the user's scenario is added at the end.
+    """
     link: Mapping[str, object] = base["link"]
     down, up = (None if link.get(way) is None else str(link[way]) for way in bottleneck.EACH)
     chosen = parse_schemes(options.schemes, down, up)
@@ -271,7 +277,11 @@ def _choose_schemes(options: Options, own: str | None, base: Scenario) -> tuple[
 def parse_schemes(
     given: str | Sequence[str] | None, down: str | None = None, up: str | None = None
 ) -> tuple[str, ...]:
-    """Returns the schemes to compare: those named (`all` names all), or the default ones for these rates."""
+    """Returns the schemes to compare, each once: those named, or the default ones for these rates.
+
+    `all` stands for all schemes. Raises `MouseholeError` as `parse_texts` and `default_schemes` do; names are
+    not checked.
+    """
     if given is None:
         return default_schemes(down, up)
     named = parse_texts("schemes", given)
@@ -300,8 +310,9 @@ def list_all_schemes() -> tuple[str, ...]:
 
 @cache
 def list_ideals() -> frozenset[str]:
-    """Returns the names of the schemes that nobody can deploy; their summaries in the catalogue begin with
-    `ideal`.
+    """Returns the names of the schemes that nobody can deploy.
+
+    Their summaries in the catalogue begin with `ideal`.
     """
     return frozenset(entry["name"] for entry in _engine.schemes() if entry["summary"].startswith("ideal"))
 
@@ -312,9 +323,10 @@ def is_ideal(scheme: str) -> bool:
 
 
 def default_schemes(down: str | None, up: str | None) -> tuple[str, ...]:
-    """Returns the schemes that are compared if none is named, on a line with these rates or files of
-    rates. Files of rates are read. If one of them is missing, the line counts as symmetric. Raises
-    `MouseholeError` for a rate or a file that cannot be read.
+    """Returns the schemes that are compared if none is named, on a line with these rates or files of rates.
+
+    Files of rates are read. If one of the two is None, the line counts as symmetric. Raises `MouseholeError`
+    for a rate or a file that cannot be read.
     """
     if down is None or up is None:
         return _engine.default_schemes(1, 1)

@@ -32,10 +32,10 @@ class Shipment(Protocol):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of all that determines the traffic, which identifies it."""
+        """Returns the SHA-256 of all that determines the traffic, which identifies it."""
 
     def packed(self) -> bytes:
-        """Returns the content, from which a worker makes the same traffic."""
+        """Returns the traffic as bytes, from which a worker makes the same traffic."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ class Backend(Protocol):
 
     @property
     def at_once(self) -> int:
-        """Returns how many jobs run at once, as far as is known now."""
+        """Returns the number of jobs that run at once, as far as it is known now."""
 
     @property
     def batch(self) -> int:
-        """Returns how many jobs a worker is given together, as far as is known now."""
+        """Returns the number of jobs that a worker is given together, as far as it is known now."""
 
     def submit(self, key: Hashable, job: Job[Any]) -> None:
         """Accepts a job; `key` identifies it in what `collect` returns."""
@@ -85,6 +85,7 @@ class Threads:
     """Runs jobs in threads of this process."""
 
     def __init__(self, jobs: int) -> None:
+        """Starts no thread yet; `jobs` is the most that run at once."""
         self._jobs = jobs
         self._cancel = _engine.Cancel()
         self._pool: ThreadPoolExecutor | None = None
@@ -101,21 +102,24 @@ class Threads:
         return 1
 
     def submit(self, key: Hashable, job: Job[Any]) -> None:
-        """Starts a job as soon as a thread is free. After `abandon` it begins with new threads."""
+        """Submits a job, which starts as soon as a thread is free; after `abandon`, new threads are made."""
         if self._pool is None:
             self._pool, self._cancel = ThreadPoolExecutor(max_workers=self._jobs), _engine.Cancel()
         self._waiting[self._pool.submit(_run_job, job, self._cancel)] = key
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
-        """Returns keys and outcomes of the runs that are over.
+        """Returns keys and outcomes of the runs that are over; waits up to `timeout_s` seconds for the first.
 
-        Waits up to `timeout_s` seconds for the first. Raises what a job raised.
+        Raises what a job raised.
         """
         over = wait(self._waiting, timeout=timeout_s, return_when=FIRST_COMPLETED).done
         return [(self._waiting.pop(future), future.result()) for future in over]
 
     def abandon(self) -> None:
-        """Stops all runs, and waits up to `GRACE_S` seconds for those that have begun."""
+        """Stops all runs, waits for those that have begun, and drops their outcomes.
+
+        It waits at most `GRACE_S` seconds.
+        """
         self._cancel.cancel()
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
@@ -151,11 +155,9 @@ def run_plan(
 ) -> Facts:  # fmt: skip
     """Runs the plan with `jobs` threads, or by `backend`, and returns the facts of every run.
 
-    Transfers are compared across schemes once a replication is complete. Raises `MouseholeError` as
-    `run_all` does.
-
-    The runs whose facts are in `finished` are not run again. Ctrl-C raises `Stopped`, with a message on what
-    was finished.
+    The runs whose facts are in `finished` are not run again. Transfers are compared across schemes once a
+    replication is complete. Ctrl-C raises `Stopped`, with a message on the finished runs. Raises
+    `MouseholeError` as `run_all` does.
     """
     return run_all(
         {task: plan.task_scenario(task) for task in plan.tasks},
@@ -188,14 +190,14 @@ def run_all(
 ) -> dict[K, T]:
     """Runs every scenario, reduces its records with `reduce`, and returns the outcomes in the order given.
 
-    The progress goes to `reporter`. Raises what a run raises; the others are given up then.
-
-    A scenario whose outcome is in `finished` is not run; its outcome counts as the first to end.
     The runs are in `jobs` threads of this process, or where `backend` has them; other processes pickle
-    `reduce`, and get the traffic from `shipment`. `settle` is called in this thread after each run. It takes
-    the run's key and the outcomes so far, which it may change.
-    Ctrl-C cancels all runs and raises `Stopped` with the message that `account` makes of the outcomes so far.
-    Raises `MouseholeError` for a run that the backend gave up; `name` names the run.
+    `reduce`, and get the traffic from `shipment`. A scenario whose outcome is in `finished` is not run; its
+    outcome counts as the first to end. `settle` is called in this thread after each run. It takes the run's
+    key and the outcomes so far, which it may change. The progress goes to `reporter`.
+
+    Raises what a run raises; the others are given up then. Ctrl-C cancels all runs and raises `Stopped` with
+    the message that `account` makes of the outcomes so far. Raises `MouseholeError` for a run that the
+    backend gave up; `name` names the run.
     """
     done, known = dict[K, T](), finished or {}
     rest = (item for item in scenarios.items() if item[0] not in known)
@@ -230,10 +232,8 @@ def yield_outcomes(
 ) -> Generator[tuple[K, Any], None, None]:
     """Yields key and outcome of every job as they end; an `Apart` stands for a job that was given up.
 
-    Raises what a job raised.
-
     Jobs are taken from `jobs` when there is room for them, so that not all of them are in memory at once. A
-    caller that ends early closes the iterator, which gives up what is not over.
+    caller that ends early closes the iterator, which gives up the rest. Raises what a job raised.
     """
     rest, under_way, exhausted = iter(jobs), 0, False
     try:
@@ -253,11 +253,9 @@ def yield_outcomes(
 
 
 def _pair_transfers(plan: Plan, task: Task, facts: Facts) -> None:
-    """Compares transfer by transfer if the replication of `task` has been run under every scheme.
+    """Adds shares to the facts of a replication once it has been run under every scheme; does nothing before.
 
-    Does nothing before.
-
-    Its facts are replaced in `facts` by those with the shares.
+    Changes `facts`: the shares replace the times of single transfers.
     """
     tasks = [replace(task, scheme=number) for number in range(len(plan.schemes))]
     if all(each in facts for each in tasks):
@@ -267,7 +265,7 @@ def _pair_transfers(plan: Plan, task: Task, facts: Facts) -> None:
 
 
 def _describe_finished(plan: Plan, facts: Facts) -> str:
-    """Returns a sentence on how many runs and replications were finished before a stop."""
+    """Returns a sentence on the number of runs and replications that were finished before a stop."""
     done, total = len(facts), len(plan.tasks)
     if not done:
         return f"stopped before the first of {total} runs was finished; nothing was written"

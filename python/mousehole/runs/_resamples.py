@@ -9,12 +9,10 @@ from mousehole.runs._plan import Plan, is_overlaid
 def check_resamples(plan: Plan, traffic: _engine.Traffic | None, native_load: float | None) -> None:
     """Raises `MouseholeError` if some replication's resample takes more connections than the engine has.
 
-    Only cells with the first buffer and a load of their own are checked; traffic without a known native
-    load, and a mix, never.
-
     A resample may lack the largest transfers of the capture, so that its copies are many times more. Where
     that may come near the limit, each replication is set up, which is what refuses it, with a window of a
-    millisecond.
+    millisecond. Only cells with the first buffer and a load of their own are checked; traffic without a known
+    native load, and a mix, never.
     """
     section = plan.base["traffic"]
     if traffic is None or not native_load or section.get("mix"):
@@ -36,7 +34,7 @@ def require_load(plan: Plan, summary: TrafficSummary | None) -> None:
 
 
 def try_traffic(plan: Plan, traffic: _engine.Traffic) -> None:
-    """Plays a moment of the traffic; raises `MouseholeError` if it cannot be played.
+    """Sets up a run of the traffic in the first cell; raises `MouseholeError` if it cannot be played.
 
     Ctrl-C ends the wait at once.
     """

@@ -58,9 +58,10 @@ class Results:
     """Rows that have been computed already, by the function that computes them and the cell."""
 
     def compared(self, cell: Cell) -> ComparedCell:
-        """Returns the engine's object for a cell: its plan and the facts of its runs.
+        """Returns the engine's object for a cell, made of its plan and the facts of its runs.
 
-        It is made at the first call. All findings, tables and answers of the cell come from it.
+        All findings, tables and answers of the cell come from it. It is made at the first call. Raises
+        `KeyError` if a run is missing.
         """
         if ("compared", cell) not in self.kept:
             runs = [self.runs(cell, scheme) for scheme in self.plan.schemes]
@@ -88,11 +89,11 @@ class Results:
         return {**entry.pop("counted"), **entry}
 
     def __getstate__(self) -> dict[str, object]:
-        """Returns what a pickle holds: all but the values in `kept`, which are computed again."""
+        """Returns the state for a pickle: all but the values in `kept`, which are computed again."""
         return {**vars(self), "kept": {}}
 
     def design(self, cell: Cell, family: Mapping[str, Floats] | None = None, reference: str = "") -> Design:
-        """Returns the design of an interval in a cell.
+        """Returns the design of an interval in a cell; without `family`, that of a single comparison.
 
         With `family`, one value per replication for every scheme, the intervals of the schemes' ratios to the
         `reference` hold together, and at every look if the plan has several.
@@ -115,13 +116,17 @@ class Results:
         return Measure(source.quantity, None if source.kind else "short", source.kind)
 
     def primary_values(self, cell: Cell, scheme: str) -> Floats:
-        """Returns the primary endpoint, one value per replication."""
+        """Returns the primary endpoint under a scheme, one value per replication, NaN where it is missing.
+
+        The order is that of the replications; times are in seconds.
+        """
         return self.values(cell, scheme, self.compared(cell).primary.source)
 
     def values(self, cell: Cell, scheme: str, source: Source) -> Floats:
-        """Returns a quantity, one value per replication, NaN where it is missing.
+        """Returns a quantity, one value per replication in order, NaN where it is missing.
 
-        A percentile of a bucket has no values unless all replications have it.
+        Values are in the unit of the quantity. A percentile of a bucket has no values unless all replications
+        have it.
         """
         return self.compared(cell).values(source, scheme)
 
@@ -134,15 +139,16 @@ class Results:
         return [self.facts[Task(*indices, replication)] for replication in range(self.plan.replications)]
 
     def bucket_values(self, cell: Cell, scheme: str, role: Summary, statistic: str) -> Floats:
-        """Returns a statistic of a summary bucket, one value per replication.
+        """Returns a statistic of a summary bucket, one value per replication in order.
 
-        NaN where the replication has too few transfers.
+        Times are in seconds. NaN where the replication has too few transfers. Raises `KeyError` for an
+        unknown statistic.
         """
         index = self._find_bucket(role)
         return np.array([run.statistics[statistic][index] for run in self.runs(cell, scheme)])
 
     def _find_bucket(self, role: Summary) -> int:
-        """Returns the index of a summary bucket among the buckets."""
+        """Returns the index of the bucket with this role among the plan's buckets."""
         return [bucket.role for bucket in self.plan.buckets].index(role)
 
 
@@ -158,13 +164,14 @@ class Finding(FindingRow):
         return to_record(self)
 
     def __repr__(self) -> str:
+        """Returns the finding's sentence with its cell."""
         return f"<Finding: {self.sentence} ({Cell(self.buffer, self.load).title})>"
 
 
 def to_record(row: Row | LoadRow | EvidenceRow) -> Record:
-    """Returns a row as plain values by column name: an estimate becomes three columns, NaN becomes None.
+    """Returns a row as plain values by column name; NaN becomes None.
 
-    A change becomes four columns, a bucket four.
+    An estimate becomes three columns, a change four, a bucket four.
     """
     columns: Record = {}
     for item in fields(row):
@@ -173,7 +180,7 @@ def to_record(row: Row | LoadRow | EvidenceRow) -> Record:
 
 
 def make_row_frame(rows: Iterable[Row]) -> "Frame":
-    """Returns rows as a frame for users. Raises `MouseholeError` where polars is not installed."""
+    """Returns rows as a frame for users; raises `MouseholeError` where polars is not installed."""
     return make_frame([to_record(row) for row in rows])
 
 

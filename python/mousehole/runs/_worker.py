@@ -74,7 +74,7 @@ def identify_build() -> tuple[str, str]:
 
 
 def list_sources() -> dict[str, Path]:
-    """Returns the files of the package's code by their names in it, without those in `bundled`."""
+    """Returns the package's Python files by their names in it, sorted, without those in `bundled`."""
     package = Path(__file__).parent.parent
     files = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
     return {name: files[name] for name in sorted(files) if not name.startswith("bundled/")}
@@ -98,10 +98,9 @@ def pack_job(job: Job[Any]) -> bytes:
 def execute(made_by: tuple[str, str], parcel: bytes, content: bytes | str | None) -> Answer:
     """Runs a parcel and returns the answer; called in workers of an executor.
 
-    Makes the traffic here and loads headers for the whole process. Raises what a run raises.
-
-    `content` is the packed traffic, or the path of the file that has it, if the parcel needs any. Every
-    version must accept these arguments, since another version is recognised here.
+    `content` is the packed traffic, or the path of the file that has it, if the parcel needs any. Makes the
+    traffic here and loads headers for the whole process. Raises what a run raises. Every version must accept
+    these arguments, since another version is recognised here.
     """
     fault = explain_refusal(made_by)
     if fault is not None:
@@ -125,8 +124,8 @@ def execute_all(
 ) -> Answers:
     """Runs parcels of one traffic one after the other; called in workers of Dask.
 
-    It begins none after `limit_s` seconds, nor after one that cannot be run. Every version must accept these
-    arguments, as those of `execute`.
+    It begins none after `limit_s` seconds, nor after one that cannot be run; their answers are missing.
+    Raises what a run raises. Every version must accept these arguments, as those of `execute`.
     """
     begin = time.monotonic()
     each: list[Answer] = []
@@ -142,14 +141,14 @@ def execute_all(
 
 
 def count_tasks() -> int:
-    """Returns how many tasks of `execute_all` this process runs, cancelled ones included."""
+    """Returns the number of tasks of `execute_all` that this process runs, cancelled ones included."""
     return len(_running)
 
 
 def explain_refusal(made_by: tuple[str, str]) -> str | None:
-    """Returns why this process cannot run the sender's parcels; None if both have the same Mousehole.
+    """Returns the reason why this process cannot run the sender's parcels, or None.
 
-    `made_by` is the sender's `identify_build`.
+    None means that both have the same Mousehole. `made_by` is the sender's `identify_build`.
     """
     own_text, own_digest = identify_build()
     text, digest = made_by
@@ -209,7 +208,10 @@ _traffics: OrderedDict[str, Received] = OrderedDict()
 
 @cache
 def _make_folder() -> Path:
-    """Returns the folder of this process for traffic, made at the first call and deleted at its end."""
+    """Returns the folder of this process for traffic and headers, made at the first call.
+
+    It is deleted when the process ends.
+    """
     stack = ExitStack()
     atexit.register(stack.close)
     return stack.enter_context(output.make_scratch_folder("worker"))
@@ -218,8 +220,8 @@ def _make_folder() -> Path:
 def _receive_traffic(digest: str, content: bytes | str | None) -> Received | None:
     """Returns the traffic of this digest, unpacked from `content` if it is not here yet.
 
-    `content` may be the file that holds it. Returns None if it has the traffic from neither. The `KEPT`
-    traffics that were used last are kept.
+    `content` may be the file that holds it. Returns None if there is no content or the file cannot be read.
+    The `KEPT` traffics that were used last are stored.
     """
     with _lock:
         if digest in _traffics:
@@ -239,7 +241,7 @@ def _receive_traffic(digest: str, content: bytes | str | None) -> Received | Non
 
 
 def _load_headers(headers: tuple[PolicyHeader, ...]) -> str | None:
-    """Loads own policies that are not loaded yet.
+    """Writes and loads own policies that are not loaded yet, for the whole process.
 
     Returns a sentence if another header has the name of one, else None.
     """

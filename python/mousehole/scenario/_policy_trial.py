@@ -39,10 +39,8 @@ SAID = "mousehole: error: "
 def try_headers(headers: Sequence[str]) -> None:
     """Loads headers in another process and plays thousands of random packets to them, with their defaults.
 
-    Does nothing without headers.
-
-    Raises `MouseholeError` if a header crashes there, does not return, ends the process, writes where it must
-    not, or gives an answer that is out of range.
+    Does nothing without headers. Raises `MouseholeError` if a header crashes there, does not return, ends the
+    process, writes where it must not, or gives an answer that is out of range.
     """
     if headers:
         _try_in_process(headers, [])
@@ -51,8 +49,8 @@ def try_headers(headers: Sequence[str]) -> None:
 def try_scenarios(scenarios: Sequence[Mapping[str, object]]) -> None:
     """Tries the own policies that are loaded here with the parameters that they have in these scenarios.
 
-    The scenarios are first run in another process for a moment with a single packet. Raises `MouseholeError`
-    as `try_headers` does; does nothing without own policies.
+    The scenarios are run in another process for a moment with a single packet. Raises `MouseholeError` as
+    `try_headers` does; does nothing without own policies.
     """
     loaded = [part["header"] for part in _engine.parts() if part["header"]]
     if loaded and scenarios:

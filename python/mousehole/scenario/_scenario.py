@@ -52,7 +52,7 @@ def make_default() -> Scenario:
 
 
 def fill_in(scenario: Mapping[str, object]) -> Scenario:
-    """Returns the scenario with every parameter filled in.
+    """Returns a copy of the scenario with every parameter filled in.
 
     Raises `MouseholeError` if the engine refuses it.
     """
@@ -60,9 +60,10 @@ def fill_in(scenario: Mapping[str, object]) -> Scenario:
 
 
 def load(path: str | Path) -> Scenario:
-    """Reads a scenario from a TOML file; relative names of traffic files start from its directory.
+    """Returns the scenario of a TOML file; relative names of traffic files start from its directory.
 
-    Raises `MouseholeError` for a file that cannot be read and for one that is no scenario.
+    So do those of rate traces. Raises `MouseholeError` for a file that cannot be read and for one that is no
+    scenario.
     """
     source = Path(path)
     text = read_text(source, "the scenario")
@@ -86,7 +87,7 @@ def with_traces_moved(scenario: Scenario, move: Callable[[str], str]) -> Scenari
 
 
 def to_toml(scenario: Scenario, folder: Path) -> str:
-    """Returns the scenario as TOML, with the names of its traffic files relative to `folder`.
+    """Returns the scenario as TOML, with the names of traffic files and rate traces relative to `folder`.
 
     Raises `MouseholeError` for connections in memory.
     """
@@ -111,12 +112,11 @@ def write_toml(scenario: Scenario, place: str) -> None:
 
 
 def make_shared(start: Scenario, traffic: TrafficSection, options: Options) -> SharedScenario:
-    """Returns what all runs of a comparison share: `start` with this traffic and these options.
+    """Returns the scenario that all runs of a comparison share, and the buffers of the grid.
 
-    The files of rates that vary are read.
-
-    Options of the link are applied to the bottleneck. A topology is filled in, as its buffer is needed for
-    the grid. Raises `MouseholeError` for options that are not allowed.
+    It is `start` with this traffic and these options; those of the link are applied to the bottleneck. A
+    topology is filled in, as its buffer is needed for the grid. The files of rates that vary are read. Raises
+    `MouseholeError` for options that are not allowed.
     """
     _check_options(options)
     buffers = None if options.buffer is None else parse_texts("buffer", _write_buffers(options.buffer))
@@ -209,7 +209,7 @@ def _check_rates(base: Scenario) -> None:
 
 
 def _with_host_options(traffic: TrafficSection, options: Options) -> TrafficSection:
-    """Returns the traffic with those options of hosts that are fields of it."""
+    """Returns the traffic with the options of hosts that are fields of it: time to think, and NQB."""
     think = _write_given("server_think", options.server_think, SECONDS)
     with_think: TrafficSection = traffic if think is None else {**traffic, "server_think": think}
     return {**with_think, "nqb": True} if options.nqb else with_think
@@ -223,7 +223,7 @@ def with_qoo(traffic: TrafficSection, profiles: str | Sequence[str] | None) -> T
 
 
 def _write_given(field: str, value: object, unit: Unit) -> str | None:
-    """Returns a quantity as text with its unit, None for None."""
+    """Returns a quantity as text with its unit, None for None; raises as `with_unit` does."""
     return None if value is None else with_unit(field, value, unit)
 
 

@@ -77,9 +77,8 @@ def is_up(scenario: Scenario) -> bool:
 def read_rates(scenario: Scenario) -> tuple[str | None, str | None]:
     """Returns the rates down and up as they are given; for one that varies, the name of its file.
 
-    Reads the file of a rate down that varies, if there is none up.
-
-    The rate of a topology is None if it is not filled in. A missing rate up is the mean of the rate down.
+    A missing rate up is the mean of the rate down, for which the file of one that varies is read. The rate of
+    a topology is None if it is not filled in.
     """
     topology, link = scenario.get("topology"), scenario["link"]
     down = topology.get("rate") if topology else link.get("down") or link.get("rate")
@@ -98,7 +97,7 @@ def read_rtt(scenario: Scenario) -> str | None:
 
 
 def read_facts(scenario: Scenario) -> Facts:
-    """Returns rate, buffer and round-trip time of the bottleneck of a scenario."""
+    """Returns rate, buffer and round-trip time of the bottleneck, None where they are not known."""
     section = scenario.get("topology") or scenario["link"]
     rate = read_rates(scenario)[is_up(scenario)]
     return {
@@ -109,15 +108,16 @@ def read_facts(scenario: Scenario) -> Facts:
 
 
 def read_mean_rate(scenario: Scenario) -> str | None:
-    """Returns the rate in the direction of the payload, or its mean if it varies.
+    """Returns the rate in the direction of the payload as text, or its mean if it varies; None if unknown.
 
-    Raises `MouseholeError` for a file that cannot be read, as those of a manifest, which have no folders.
+    Reads the file of a rate that varies. Raises `MouseholeError` for a file that cannot be read, as those of
+    a manifest, which have no folders.
     """
     return _replace_by_mean(read_rates(scenario)[is_up(scenario)])
 
 
 def read_mean_rates(scenario: Scenario) -> dict[str, int]:
-    """Returns the mean in bit/s of each direction, `down` or `up`, whose rate varies.
+    """Returns the mean in bit/s of each direction, `down` or `up`, whose rate varies; reads their files.
 
     Raises `MouseholeError` for a file that cannot be read.
     """
@@ -125,16 +125,16 @@ def read_mean_rates(scenario: Scenario) -> dict[str, int]:
 
 
 def name_traces(scenario: Scenario) -> dict[str, str]:
-    """Returns the files of rates that vary, by direction, `down` or `up`."""
+    """Returns the names of the files of rates that vary, by direction, `down` or `up`."""
     link: Mapping[str, object] = scenario.get("link") or {}
     given = {way: link.get(way) for way in EACH}
     return {way: rate for way, rate in given.items() if isinstance(rate, str) and is_varying(rate)}
 
 
 def compute_load_rate(scenario: Scenario) -> str | None:
-    """Returns the rate in the direction of the payload of which a load is a share; None if it is unknown.
+    """Returns as text the rate, in the direction of the payload, of which a load is a share.
 
-    Raises `MouseholeError` as `read_mean_rate` does.
+    It is None if the rate is unknown. Reads and raises as `read_mean_rate` does.
     """
     rate = read_mean_rate(scenario)
     layer = scenario["link"].get("layer")
@@ -142,8 +142,9 @@ def compute_load_rate(scenario: Scenario) -> str | None:
 
 
 def describe(scenario: Scenario) -> str:
-    """Returns the bottleneck in words for titles:
-    `10mbit, 80ms RTT`, or `20mbit down, 1mbit up, …`. A rate that varies is the name of its file.
+    """Returns the bottleneck as text for titles: `10mbit, 80ms RTT`, or `20mbit down, 1mbit up, …`.
+
+    A rate that varies is the name of its file.
     """
     (down, up), topology = read_rates(scenario), scenario.get("topology")
     name = f"{topology['bottleneck']}, " if topology else ""
@@ -169,5 +170,5 @@ def is_varying(rate: str | None) -> bool:
 
 
 def _replace_by_mean(rate: str | None) -> str | None:
-    """Returns the mean, in bit/s, of a rate that varies; any other rate unchanged."""
+    """Returns the mean, in bit/s, of a rate that varies; any other rate, and None, unchanged."""
     return f"{_engine.link_rate('rate', rate)}bit" if rate is not None and is_varying(rate) else rate

@@ -16,9 +16,9 @@ Section = TypeVar("Section", TrafficSection, MixEntry)
 
 
 def with_moved_files(section: TrafficSection, move: Callable[[str], str]) -> TrafficSection:
-    """Returns the section with the name of every file replaced by what `move` returns for it.
+    """Returns a copy of the section with the name of every file replaced by what `move` returns for it.
 
-    The section stays as it is; standard input is not moved.
+    Standard input is not moved.
     """
     whole = _with_moved_traffic(_with_moved_sizes(section, move), move)
     if section.get("mix"):
@@ -34,7 +34,7 @@ def list_files(section: TrafficSection) -> tuple[Path, ...]:
     found: list[str] = []
 
     def note(name: str) -> str:
-        """Notes the name of a file and returns it unchanged."""
+        """Adds the name of a file to the list and returns it unchanged."""
         found.append(name)
         return name
 
@@ -43,7 +43,7 @@ def list_files(section: TrafficSection) -> tuple[Path, ...]:
 
 
 def _with_moved_traffic(entry: Section, move: Callable[[str], str]) -> Section:
-    """Returns an entry with the names of its traffic files moved, except standard input."""
+    """Returns a copy of an entry with the names of its traffic files moved, except standard input."""
     whole = entry.copy()
     if whole.get("files"):
         names = [str(file) for file in whole["files"]]
@@ -52,7 +52,7 @@ def _with_moved_traffic(entry: Section, move: Callable[[str], str]) -> Section:
 
 
 def _with_moved_sizes(entry: Section, move: Callable[[str], str]) -> Section:
-    """Returns an entry with the name of its file of flow sizes moved, in parameter and model."""
+    """Returns a copy of an entry with the name of its file of flow sizes moved, in parameter and model."""
     whole = entry.copy()
     params, model = whole.get("params"), whole.get("model")
     sizes = params.get("sizes") if params else None

@@ -38,12 +38,13 @@ class Loaded:
     """Traffic in memory, and what the warm-up is chosen from."""
 
     def __init__(self, engine: _engine.Traffic | None) -> None:
+        """Lists the sizes of the traffic; `engine` is None if the scenario alone describes it."""
         self.engine = engine
         self.sizes: Floats = traffics.list_transfer_sizes(engine)
         self._summaries: dict[str | None, TrafficSummary] = {}
 
     def summary(self, rate: str | None) -> TrafficSummary | None:
-        """Returns what was understood of the traffic, with its load on a link of this rate.
+        """Returns the summary of the traffic, with its load on a link of this rate.
 
         None if the scenario generates all traffic. Only the summary for the newest rate is stored.
         """
@@ -68,14 +69,14 @@ class CellPlan:
     chooses_warmup: bool
 
     def scenario(self, scheme: int, replication: int) -> Scenario:
-        """Returns the scenario of one run, by the index of its scheme."""
+        """Returns the scenario of one run, by the index of its scheme and its replication."""
         return self.plan.scenario(self.plan.cells[0], self.plan.schemes[scheme], replication)
 
     @property
     def weight(self) -> float:
-        """What the cost of one of its runs grows with: bits that its link carries.
+        """Returns the bits that its link carries in a run, to which the cost of the run is proportional.
 
-        Reads the file of a rate that varies.
+        A load above 1 counts as 1. Reads the file of a rate that varies.
         """
         rate = bottleneck.read_mean_rate(self.plan.base)
         bps = _engine.parse_rate("rate", rate) if rate else 1e6
@@ -88,15 +89,15 @@ class Planner:
     """Makes the plans of cells, and reads their traffic when it is needed."""
 
     def __init__(self, made: Description, cells: Cells) -> None:
+        """Begins without traffic in memory."""
         self._made, self.cells = made, cells
         self._loaded: OrderedDict[str, Loaded] = OrderedDict()
 
     def plan(self, number: int) -> CellPlan:
         """Returns the plan of a cell without its warm-up, for which traffic must be read.
 
-        Files of scenarios and rates are read.
-
-        Raises `MouseholeError`, which names the setting, for a value that is not allowed.
+        Files of scenarios and rates are read. Raises `MouseholeError`, which names the cell, for a value that
+        is not allowed.
         """
         settings = self.cells.settings(number)
         schemes = tuple(self.cells.schemes(number))
@@ -118,7 +119,8 @@ class Planner:
     def ready(self, cell: CellPlan) -> tuple[CellPlan, _engine.Traffic | None]:
         """Returns the plan of a cell with its warm-up, and the traffic, which is read.
 
-        Traffic stays in memory until `KEPT` others were used after it.
+        Traffic stays in memory until `KEPT` others were used after it. Raises `MouseholeError` for a fault in
+        the traffic.
         """
         loaded = self._load(cell)
         own = cell.plan.loads[0] is None
@@ -140,9 +142,9 @@ class Planner:
         return [*own, *cell.given.files]
 
     def shipment(self, cell: CellPlan) -> TrafficShipment | None:
-        """Returns how other processes get the traffic of a cell.
+        """Returns how other processes get the traffic of a cell; None if the scenario alone describes it.
 
-        None if the scenario alone describes it. Raises `MouseholeError` for standard input.
+        Raises `MouseholeError` for standard input.
         """
         return make_shipment(cell.given, cell.options.strict, cell.plan.base["seed"])
 
@@ -209,9 +211,9 @@ def _select_options(settings: Mapping[str, Value]) -> Options:
 def _apply_setting(
     name: str, value: Value, start: Scenario, given: traffics.TrafficInput
 ) -> tuple[Scenario, traffics.TrafficInput]:
-    """Returns scenario and traffic with a setting that is the path of a field; others change nothing.
+    """Returns scenario and traffic with a setting that is the path of a field, as copies.
 
-    Raises `MouseholeError` for a path within a mix or listed connections.
+    Any other setting changes nothing. Raises `MouseholeError` for a path within a mix or listed connections.
     """
     head, _, rest = name.partition(".")
     if head == "traffic" and rest.partition(".")[0] in ("mix", "connections"):
@@ -229,7 +231,7 @@ _OPTIONS = {item.name for item in fields(Options)}
 
 
 def _with_path(table: dict[str, Any], path: str, value: Value) -> dict[str, Any]:
-    """Returns a copy of the table with `value` at a path such as `tcp.min_rto`."""
+    """Returns a copy of the table with `value` at a path such as `tcp.min_rto`; missing tables are made."""
     head, dot, rest = path.partition(".")
     inner = table.get(head)
     return {
@@ -248,7 +250,10 @@ def _with_part_settings(scheme: str, settings: Mapping[str, Value]) -> str:
 
 
 def with_parameter(scheme: str, part: str, parameter: str, value: str) -> str:
-    """Returns a scheme in which a part's parameter has this value; unchanged if there is no such part."""
+    """Returns a scheme in which a part's parameter has this value; unchanged if there is no such part.
+
+    Another value of the parameter is replaced.
+    """
     made = []
     for item in scheme.split("|"):
         name = scheme_name(item)
@@ -262,7 +267,10 @@ def with_parameter(scheme: str, part: str, parameter: str, value: str) -> str:
 
 
 def _locate_error(error: MouseholeError, number: int, settings: Mapping[str, Value]) -> MouseholeError:
-    """Returns the error with its cell before its field; for an unknown field, one with a suggestion."""
+    """Returns the error with its cell before its field; for an unknown field, one with a suggestion.
+
+    An error without a field is returned as it is.
+    """
     if "unknown field `" in error.sentence and _KNOWN in error.sentence:
         unknown = error.sentence.split("`")[1]
         known = error.sentence.partition(_KNOWN)[2].split("`")[1::2]

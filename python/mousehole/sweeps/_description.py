@@ -112,11 +112,11 @@ class Description:
 
     @property
     def part_axes(self) -> dict[str, str]:
-        """The axes that are parameters of a scheme's part, with the name of that part."""
+        """Returns the axes that are parameters of a scheme's part, with the name of that part."""
         return {name: name.partition(".")[0] for name in self.axes if is_part_setting(name)}
 
     def document(self) -> dict[str, Any]:
-        """Returns everything that determines the cells and is no column of the rows, as JSON can hold it."""
+        """Returns everything that determines the cells and is no column of the rows, as plain data."""
         axes = [
             {"setting": name, "from": axis.low, "to": axis.high, "scale": "log" if axis.is_log else "linear"}
             if isinstance(axis, Range)
@@ -203,9 +203,7 @@ def _make_description(given: Mapping[str, Any], folder: Path) -> Description:
 
 
 def _parse_schemes(given: Any, axes: dict[str, Axis]) -> tuple[str, ...]:
-    """Returns the schemes, from the list `schemes` or the axis `scheme`.
-
-    An axis may name a scheme several times.
+    """Returns the schemes, from the list `schemes` or the axis `scheme`, which may repeat them.
 
     Raises `MouseholeError` for both or neither, and for an axis that is a range.
     """
@@ -258,7 +256,7 @@ def _parse_list(given: Any) -> tuple[dict[str, Value], ...]:
 
 
 def _collect_axes(cells: tuple[dict[str, Value], ...]) -> dict[str, Axis]:
-    """Returns the axes of a list: the values that its cells have, each once."""
+    """Returns the axes of a list: the values that its cells have, each once, in the order of the cells."""
     return {
         name: tuple(json.loads(text) for text in dict.fromkeys(json.dumps(cell[name]) for cell in cells))
         for name in cells[0]
@@ -422,14 +420,16 @@ def list_traffic_names(value: Value) -> list[str]:
 
 
 def resolve_traffic(made: Description, value: Value) -> list[str]:
-    """Returns the names of a traffic; files and scenarios are relative to the description's folder.
+    """Returns the names of a traffic, those of files and scenarios with the description's folder.
 
     Models, places and standard input stay as they are.
     """
     names = list_traffic_names(value)
-    return [name if traffics.is_model(name) or name == "-" else str(made.folder / name) for name in names]
+    return [
+        name if traffics.is_model_or_place(name) or name == "-" else str(made.folder / name) for name in names
+    ]
 
 
 def _digest(cells: tuple[dict[str, Value], ...]) -> str:
-    """Returns the SHA-256 of the cells of a list."""
+    """Returns the SHA-256 of the cells of a list as JSON with sorted keys."""
     return hashlib.sha256(json.dumps(cells, sort_keys=True).encode()).hexdigest()

@@ -45,14 +45,13 @@ class Cells:
 
     @property
     def axes(self) -> Mapping[str, Axis]:
-        """The axes; in a grid the last one changes fastest."""
+        """Returns the axes, those of traffic first; in a grid the last one changes fastest."""
         return self._axes
 
     def settings(self, number: int) -> dict[str, Value]:
-        """Returns the values of a cell by axis.
+        """Returns the values of a cell by axis; cells are numbered from 0 in the order of `axes`.
 
-        Numbers count from 0 in the order of `axes`. The first call for a Latin hypercube draws all of its
-        cells.
+        The first call for a Latin hypercube draws all of its cells.
         """
         if self._made.design == "list":
             return self._made.cells[number]
@@ -68,9 +67,8 @@ class Cells:
     def schemes(self, number: int) -> list[str]:
         """Returns the schemes that are run in a cell.
 
-        It may be empty if every scheme lacks the part of some axis.
-
-        In a grid, a scheme that lacks the part of some axes is run only at the first value of these axes.
+        In a grid, a scheme that lacks the part of some axes is run only at the first value of these axes; so
+        there may be none.
         """
         if self._made.design != "grid":
             return list(self._made.schemes)
@@ -117,7 +115,7 @@ class Cells:
 
 
 def _is_about_traffic(name: str) -> bool:
-    """Returns whether a setting changes which traffic is read."""
+    """Returns whether a setting changes the traffic that is read."""
     return name in (TRAFFIC, "payload") or name.startswith(("params.", "traffic."))
 
 

@@ -74,13 +74,13 @@ class Drawing:
 
     @cached_property
     def series(self) -> Series:
-        """The schemes that are drawn, as they look in every panel."""
+        """Returns the schemes that are drawn, as they look in every panel."""
         series = make_scheme_series(self.sweep.schemes)
         return series if self.what.of_change is None else series.without(self.what.of_change)
 
     @cached_property
     def y(self) -> Encoding:
-        """The axis of what is drawn, which fits all cells and their intervals."""
+        """Returns the axis of the measure, which fits all cells and their intervals."""
         ends = [
             number for name in (self.what.column, *self.what.ends)
             for number in self.cells[name].drop_nulls().to_list()
@@ -93,8 +93,9 @@ class Drawing:
         return lambda field, kind=alt.Y: kind(f"{field}:Q", scale=scale, title=None, axis=axis)
 
     def height(self, number: float) -> float:
-        """Returns the position of a number on the axis: a change as log2 of its ratio, at least that of
-        `LEAST_RATIO`.
+        """Returns the position of a number on the axis: for a change, log2 of its ratio.
+
+        It is at least that of `LEAST_RATIO`.
         """
         return round_digits(log2(max(1 + number, LEAST_RATIO)) if self.what.of_change is not None else number)
 
@@ -120,7 +121,7 @@ class Drawing:
         return cells.filter((pl.col("scheme") == scheme) & pl.col(self.what.column).is_not_null())
 
     def zero(self) -> list[Any]:
-        """Returns the line of no change as a list; empty unless changes are drawn."""
+        """Returns a list with the line of no change; empty unless changes are drawn."""
         return [zero_line(alt.Y)] if self.what.of_change is not None else []
 
 
@@ -130,12 +131,11 @@ def draw_small_multiples(
 ) -> alt.VConcatChart:  # fmt: skip
     """Returns a measure along the axis `x`, one line per scheme, a panel for each value of other axes.
 
-    Raises `MouseholeError` for a measure, scheme or axis that the rows do not have.
-
     `columns` and `rows` are the axes of the panels; the mean is taken over the remaining axes. Scattered
-    cells, as those of a Latin hypercube, have a panel for each axis instead, with the trend of the cells.
-    What is drawn is the change against the scheme `against`, or the measure itself if `absolute` is set or if
-    there is one scheme only.
+    cells, as those of a Latin hypercube, have a panel for each axis instead, with the trend of the cells. The
+    change against the scheme `against` (the first one) is drawn, or the measure itself if `absolute` is set
+    or if there is one scheme only. Raises `MouseholeError` for a measure, scheme or axis that the rows do not
+    have.
     """
     drawing = Drawing(sweep, sweep.cells(value, against), What.choose(sweep, value, against, absolute))
     if sweep.manifest["sweep"]["design"] == "grid" or columns or rows:
@@ -149,8 +149,9 @@ def draw_surfaces(
 ) -> alt.VConcatChart:  # fmt: skip
     """Returns a measure over two axes as colour, a panel for each scheme.
 
-    The mean is taken over the other axes. Between scattered cells a smooth surface is fitted. Raises
-    `MouseholeError` where there are no two axes of numbers.
+    The axes are the first two of numbers by default. The mean is taken over the other axes. Between scattered
+    cells a smooth surface is fitted. Raises `MouseholeError` where there are no two axes of numbers, and for
+    a measure or scheme that the rows do not have.
     """
     numeric = [axis for axis in sweep.axes if sweep.number_column(axis) is not None]
     x, y = _choose_two_axes(sweep, numeric, x, y)
@@ -170,10 +171,8 @@ def draw_surfaces(
 def encode_axis(scale: Scale, cells: pl.DataFrame, room: float = 0.06, kind: Any = alt.X) -> Any:
     """Returns the encoding of a setting: numbers with their units, or names in order.
 
-    Without cells the axis is from 0 to 1.
-
-    `room` is a share of the axis that is left free at either end. The channel is x unless `altair.Y` is
-    given.
+    `room` is a share of the axis that is left free at either end. Without cells the axis is from 0 to 1. The
+    channel is x unless `altair.Y` is given.
     """
     known = cells.drop_nulls(scale.setting)
     places = scale.places(known)
@@ -190,9 +189,8 @@ def encode_axis(scale: Scale, cells: pl.DataFrame, room: float = 0.06, kind: Any
 def draw_trend(drawing: Drawing, setting: str, most: int | None = None) -> tuple[Any, list[Datum]]:
     """Returns scattered cells along a setting with the trend of each scheme, and the trend's points.
 
-    Without cells it is an empty chart and no points.
-
-    With `most`, only every second, third, … cell is drawn if there are more.
+    With `most`, only every second, third, … cell is drawn if there are more. Without cells it is an empty
+    chart and no points.
     """
     scale = choose_scale(drawing.sweep, drawing.cells, setting)
     dots: list[Datum] = []
@@ -231,11 +229,11 @@ def draw_field_chart(
     across: tuple[str, Sequence[str]],
     down: tuple[str, Sequence[str]],
 ) -> Any:
-    """Returns the fields of a grid, each with its number; `across` and `down` are settings with their
-    values.
-    Grids of more than `MOST_NUMBERS` fields have no numbers; without data it is an empty chart.
+    """Returns the fields of a grid, each with its number.
 
-    Each row of `data` has both as texts `x` and `y`, the number `value`, and a `text`.
+    `across` and `down` are settings with their values. Each row of `data` has both as texts `x` and `y`, the
+    number `value`, and a `text`. Grids of more than `MOST_NUMBERS` fields have no numbers; without data it is
+    an empty chart.
     """
     if not data:
         return empty_chart(NONE_DRAWN)
@@ -330,7 +328,10 @@ def _write_entry(entry: Any) -> str:
 
 
 def _draw_lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
-    """Returns a panel with one line per scheme, and intervals where each point is a single cell."""
+    """Returns a panel with one line per scheme, and intervals where each point is a single cell.
+
+    A scheme without the setting is a level line at its mean. Without cells it is an empty chart.
+    """
     series, y = drawing.series, drawing.y
     flat: list[Datum] = []
     data: list[Datum] = []
@@ -366,7 +367,7 @@ def _draw_lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
 def _list_line_data(
     drawing: Drawing, own: pl.DataFrame, scheme: str, scale: Scale, aside: float
 ) -> list[Datum]:
-    """Returns the points of a scheme's line, means over cells at the same place.
+    """Returns the points of a scheme's line: means over cells at the same position on the axis.
 
     They have intervals if each is a single cell. `aside` moves them by a share of the axis.
     """
@@ -389,9 +390,9 @@ def _list_line_data(
 
 
 def _shift_place(place: float, aside: float, whole: Any, scale: Scale) -> float:
-    """Returns a place moved by the share `aside` of the axis, so that intervals do not cover each other.
+    """Returns a position moved by the share `aside` of the axis, so that intervals do not cover each other.
 
-    `whole` are all places on the axis.
+    `whole` are all positions on the axis. On a logarithmic scale the share is of logarithms.
     """
     low, high = float(whole.min()), float(whole.max())
     if scale.is_log:
@@ -409,7 +410,7 @@ def _pad_range(low: float, high: float, is_log: bool, share: float) -> list[floa
 
 
 def _choose_ticks(places: Any, is_log: bool) -> list[float]:
-    """Returns the ticks of an axis: the cells' own places up to six, else round numbers in their range."""
+    """Returns the ticks of an axis: the cells' own values up to six, else round numbers in their range."""
     own = np.unique(places)
     if len(own) <= 6:
         return [float(place) for place in own]
@@ -427,7 +428,7 @@ def _choose_ticks(places: Any, is_log: bool) -> list[float]:
 
 
 def _make_trend_datum(drawing: Drawing, scale: Scale, scheme: str, point: Trend) -> Datum:
-    """Returns the datum of a point of a trend."""
+    """Returns the datum of a point of a trend, with its position on the axis as a label."""
     label = scale.text(point.place) if scale.column is not None else scale.names[round(point.place)]
     return {"scheme": scheme, "x": round_digits(point.place), "label": label, "y": drawing.height(point.mean),
             "text": drawing.text(point.mean, point.count)}  # fmt: skip
@@ -461,7 +462,10 @@ def _choose_two_axes(sweep: Found, numeric: list[str], x: str | None, y: str | N
 
 
 def _draw_surface(drawing: Drawing, scheme: str, x: str, y: str, value: str, against: str | None) -> Any:
-    """Returns a panel: fields of a grid with their numbers, or a surface fitted to scattered cells."""
+    """Returns a panel: fields of a grid with their numbers, or a surface fitted to scattered cells.
+
+    Cells with the same values on both axes are averaged. Without cells it is an empty chart.
+    """
     column = drawing.what.column
     frame = drawing.sweep.surface(x, y, scheme, value, against).drop_nulls(column)
     if not len(frame):
@@ -485,8 +489,9 @@ def _draw_surface(drawing: Drawing, scheme: str, x: str, y: str, value: str, aga
 def _fit_surface(drawing: Drawing, places: tuple[Any, Any], values: Any, scales: tuple[Scale, Scale]) -> Any:
     """Returns the chart of a smooth surface through scattered cells, with the cells on it.
 
-    Below `LEAST_CELLS` cells, or three places on an axis, it shows only the cells. Raises `MouseholeError` if
-    the surface needs a library that is not installed.
+    It is a smoothing thin-plate spline, cut to the range of the values. Below `LEAST_CELLS` cells, or three
+    values on an axis, it shows only the cells. Raises `MouseholeError` if the surface needs a library that is
+    not installed.
     """
     logs = [np.log(own) if scale.is_log else own for own, scale in zip(places, scales, strict=True)]
     x = encode_axis(scales[0], drawing.cells, 0.0)
@@ -556,13 +561,13 @@ def _encode_sequential(drawing: Drawing, legend: Any = None) -> Any:
 
 
 def _list_numbers(drawing: Drawing) -> list[float]:
-    """Returns the numbers of all cells that are drawn."""
+    """Returns the numbers of all cells that are drawn, scheme by scheme."""
     return [number for scheme in drawing.schemes()
             for number in drawing.own(scheme, drawing.cells)[drawing.what.column].to_list()]  # fmt: skip
 
 
 def _scale_to_unit(own: Any) -> Any:
-    """Returns numbers scaled to 0 to 1. They need two different values."""
+    """Returns numbers scaled to 0 to 1; they must have two different values."""
     return (own - own.min()) / (own.max() - own.min())
 
 

@@ -36,7 +36,7 @@ class Found:
 
     @property
     def rows(self) -> pl.LazyFrame:
-        """The rows in whole files: one per cell, scheme and replication; docs/sweep.md has the columns.
+        """Returns the rows in whole files, lazily: one per cell, scheme and replication (docs/sweep.md).
 
         Raises `MouseholeError` if no file is whole yet.
         """
@@ -46,17 +46,20 @@ class Found:
 
     @cached_property
     def finished(self) -> int:
-        """Number of rows in whole files."""
+        """Returns the number of rows in whole files, counted at the first use.
+
+        Raises `MouseholeError` if no file is whole yet.
+        """
         return int(self.rows.select(pl.len()).collect().item())
 
     @property
     def schemes(self) -> list[str]:
-        """The schemes as they were given, the first one being what others are compared with."""
+        """Returns the schemes as they were given; the others are compared with the first one."""
         return list(self.manifest["sweep"]["schemes"])
 
     @property
     def axes(self) -> list[str]:
-        """The axes, as the columns of settings are named."""
+        """Returns the names of the axes, which are columns of the rows."""
         return [axis["setting"] for axis in self.manifest["sweep"]["axes"]]
 
     def number_column(self, axis: str) -> str | None:
@@ -73,11 +76,10 @@ class Found:
     def cells(self, value: str = VALUE, against: str | None = None) -> pl.DataFrame:
         """Returns one row per cell and scheme: its settings, and mean and interval of a measure.
 
-        Rows with a fault are left out; all others of whole files are read into memory.
-
         `change` is the change against the scheme `against` (the first one) in the same cell, paired by
         replication, with the ends of its 95 % interval; it is null for that scheme itself. Intervals need
-        five replications. Raises `MouseholeError` for a measure or scheme that the rows do not have.
+        five replications. Rows with a fault are left out; all others of whole files are read into memory.
+        Raises `MouseholeError` for a measure or scheme that the rows do not have.
         """
         self.require(value, against)
         reference = against or self.schemes[0]
@@ -134,9 +136,8 @@ class Found:
     ) -> pl.DataFrame:
         """Returns a scheme's cells with `x` and `y` as numbers, and mean and change of the measure.
 
-        Cells without a value on either axis are left out.
-
-        Raises `MouseholeError` for an axis that has no numbers, and as `cells` does.
+        Cells without a value on either axis are left out. Raises `MouseholeError` for an axis that has no
+        numbers, for an unknown scheme, and as `cells` does.
         """
         columns = [self.require_numbers("x", x), self.require_numbers("y", y)]
         if scheme not in self.schemes:
@@ -167,6 +168,10 @@ class Found:
         return column
 
     def __repr__(self) -> str:
+        """Returns the numbers of cells and rows and the folder, as one line.
+
+        Counts the rows as `finished` does, and raises as it does.
+        """
         rows = self.manifest["rows"]
         return f"Sweep of {self.manifest['cells']} cells in {self.folder}: {self.finished} of {rows} rows"
 
@@ -178,7 +183,8 @@ class Found:
     def _keys(self, reference: str, rows: pl.DataFrame) -> list[str]:
         """Returns the columns in which a cell must agree with the cell of the reference.
 
-        In a grid, a scheme without a swept part is run once for all values of the part's parameters.
+        In a grid, a scheme without a swept part is run once for all values of the part's parameters, so that
+        these do not count. In other designs it is the cell's number.
         """
         if self.manifest["sweep"]["design"] != "grid":
             return ["cell"]
@@ -219,7 +225,7 @@ def _list_measures() -> list[str]:
 
 
 def _group_rows(rows: pl.DataFrame, keys: list[str]) -> Iterable[tuple[tuple[Any, ...], pl.DataFrame]]:
-    """Returns keys and rows of each group of rows; without keys, all rows are one group."""
+    """Returns keys and rows of each group of rows, in the order of the rows; without keys, one group."""
     if not keys:
         return [((), rows)] if len(rows) else []
     return rows.group_by(keys, maintain_order=True)
@@ -231,7 +237,10 @@ def _to_floats(column: pl.Series) -> Any:
 
 
 def _summarise_changes(changes: Any) -> dict[str, float | None]:
-    """Returns the geometric mean of changes, the smallest and the largest; None for each without changes."""
+    """Returns the geometric mean of relative changes, the smallest and the largest, by column.
+
+    Each is None without changes.
+    """
     if not len(changes):
         return dict.fromkeys(("change", "change_least", "change_most"))
     return {

@@ -42,7 +42,7 @@ def name_column(setting: str, unit: str) -> str:
 
 
 def read_unit(column: str | None, setting: str) -> str:
-    """Returns the unit of the numbers in a column that `name_column` named; empty for a setting of names."""
+    """Returns the unit in the name of a column, which `name_column` made; empty for None."""
     return "" if column is None else column.removeprefix(setting).removeprefix("_")
 
 

@@ -50,8 +50,8 @@ def make_document(
 ) -> Document:
     """Returns the document of a sweep, whole or growing, for one measure and its change against a scheme.
 
-    `command` is what was typed, None where Python was the caller. Raises `MouseholeError` for a measure or
-    scheme that the rows do not have.
+    `against` is the first scheme by default. `command` is the command line as typed, None where Python was
+    the caller. Raises `MouseholeError` for a measure or scheme that the rows do not have.
     """
     reference = against or found.schemes[0]
     cells = found.cells(value, against)
@@ -94,9 +94,9 @@ def _summarise_schemes(cells: pl.DataFrame, value: str, reference: str, others: 
 
 
 def _list_axis_blocks(drawing: Drawing, reference: str) -> list[Block]:
-    """Returns a chart of the change per axis, or a sentence if there is no change to draw.
+    """Returns a grid of one chart of changes per axis, or a sentence if there is no change to draw.
 
-    An axis that no such cell has a value of is left out.
+    An axis on which no such cell has a value is left out.
     """
     known = drawing.cells.filter(pl.col("change").is_not_null())
     if not len(known):
@@ -130,9 +130,9 @@ def _make_axis_chart(drawing: Drawing, axis: str, place: int, reference: str) ->
 
 
 def _list_surface_sections(drawing: Drawing, reference: str) -> list[Section]:
-    """Returns the mean change over the first two axes that have few values, a chart for each scheme.
+    """Returns, as a list of one, the section on the mean change over the first two axes of few values.
 
-    Empty if there are no two such axes, or no known cell.
+    It has a chart for each scheme. The list is empty if there are no two such axes, or no known cell.
     """
     found, cells = drawing.sweep, drawing.cells
     few = [axis for axis in found.axes if 1 < cells[axis].n_unique() <= MOST_LEVELS]
@@ -181,7 +181,10 @@ def _make_surface_cell(datum: Datum | None) -> TableCell:
 
 
 def _make_effects_table(found: Found, value: str, reference: str, others: Sequence[str]) -> Table:
-    """Returns a table with a row per value of each axis: the reference's mean, and the changes of others."""
+    """Returns a table with a row per value of each axis: the reference's mean, and the changes of others.
+
+    Ranges stand for the values of an axis with many.
+    """
     rows: list[Row] = []
     for (axis, label), part in found.effects(value, reference).group_by("axis", "value", maintain_order=True):
         entries = {row["scheme"]: row for row in part.iter_rows(named=True)}
@@ -199,7 +202,10 @@ def _make_effects_table(found: Found, value: str, reference: str, others: Sequen
 
 
 def _change_over_cells(row: dict[str, Any] | None, value: str) -> TableCell:
-    """Returns a table cell with a scheme's mean change and those of single cells, or else its mean."""
+    """Returns a table cell with a scheme's mean change and those of single cells, or else its mean.
+
+    `row` is None if no cell has the scheme.
+    """
     if row is None or row["change"] is None:
         return _make_measure_cell(None if row is None else row["mean"], value)
     return TableCell(change_text(row["change"], row["change_least"], row["change_most"]), row["change"])
@@ -208,7 +214,7 @@ def _change_over_cells(row: dict[str, Any] | None, value: str) -> TableCell:
 def _make_cells_table(
     found: Found, cells: pl.DataFrame, value: str, reference: str, less_is_better: bool
 ) -> Table:
-    """Returns a table of the first `MOST_ROWS` cells with settings, mean and change."""
+    """Returns a table of the first `MOST_ROWS` cells with settings, mean and change, a row per scheme."""
     rows: list[Row] = []
     shown = cells.head(MOST_ROWS)
     for row in shown.iter_rows(named=True):
@@ -228,17 +234,17 @@ def _make_cells_table(
 
 
 def _describe_measure(value: str) -> str:
-    """Returns a measure in words, by its column."""
+    """Returns the measure of a column as text, such as `mean response time of short transfers`."""
     return quantities.find_measure(value).description
 
 
 def _make_measure_cell(number: float | None, value: str) -> TableCell:
-    """Returns a table cell with a number of a measure."""
+    """Returns a table cell with a number in the unit of a measure; None has no value."""
     return TableCell(unit_text(quantities.find_measure(value).quantity.unit, number), number)
 
 
 def _list_changes(cells: pl.DataFrame, scheme: str) -> Any:
-    """Returns the known changes of a scheme over the cells."""
+    """Returns the known changes of a scheme over the cells, as an array."""
     return cells.filter(pl.col("scheme") == scheme)["change"].drop_nulls().to_numpy()
 
 

@@ -19,7 +19,8 @@ class Sweep(Found, html.Shown):
         """Returns small multiples, and writes them into a file if `path` is given.
 
         The options are those of `_drawing.draw_small_multiples`. Raises `MouseholeError` for a suffix other
-        than .png, .svg and .pdf, and for a measure, scheme or axis that the rows do not have.
+        than .png, .svg and .pdf, for a file that cannot be written, and for a measure, scheme or axis that
+        the rows do not have.
         """
         from mousehole import charts
         from mousehole.sweeps import _drawing as drawing  # loads Altair
@@ -27,9 +28,10 @@ class Sweep(Found, html.Shown):
         return charts.write_chart(drawing.draw_small_multiples(self, **options), path)
 
     def plot_surface(self, path: str | Path | None = None, **options: Any) -> "alt.VConcatChart":
-        """Returns a response surface for each scheme; the options are those of `_drawing.draw_surfaces`.
+        """Returns a response surface for each scheme, and writes them into a file if `path` is given.
 
-        Raises `MouseholeError` as `plot` does, and where there are no two axes of numbers.
+        The options are those of `_drawing.draw_surfaces`. Raises `MouseholeError` as `plot` does, and where
+        there are no two axes of numbers.
         """
         from mousehole import charts
         from mousehole.sweeps import _drawing as drawing
@@ -41,8 +43,8 @@ class Sweep(Found, html.Shown):
     ) -> Document:
         """Returns the sweep as a document: a measure, and its change against a scheme (the first one).
 
-        `command` is what was typed, None where Python was the caller. Raises `MouseholeError` for a measure
-        or scheme that the rows do not have.
+        `command` is the command line as typed, None where Python was the caller. Raises `MouseholeError` for
+        a measure or scheme that the rows do not have.
         """
         from mousehole.sweeps import _report  # loads Altair
 
@@ -52,14 +54,18 @@ class Sweep(Found, html.Shown):
         self, path: str | Path, command: Sequence[str] | None = None, value: str = VALUE,
         against: str | None = None,
     ) -> None:  # fmt: skip
-        """Writes the sweep as one self-contained page, as `Comparison.html` does; raises as `document`.
+        """Writes the sweep as one self-contained page; the arguments after `path` are those of `document`.
 
-        Raises `MouseholeError` also for a suffix other than `.html` and for a file that cannot be written.
+        Raises `MouseholeError` as `document` does, for a suffix other than `.html` and for a file that cannot
+        be written.
         """
         html.write_page(self.document(command, value, against), path)
 
     def markdown(
         self, command: Sequence[str] | None = None, value: str = VALUE, against: str | None = None
     ) -> str:
-        """Returns what `html` writes as Markdown, with the numbers of charts instead of the charts."""
+        """Returns the document as Markdown, with the numbers of charts instead of the charts.
+
+        Arguments and errors are those of `document`.
+        """
         return as_markdown(self.document(command, value, against))

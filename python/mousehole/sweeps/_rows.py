@@ -20,9 +20,9 @@ Numbers = Mapping[str, float | int | None]
 
 
 def reduce_row(result: RunResult, buckets: tuple[Bucket, ...]) -> dict[str, float | int | None]:
-    """Returns the numbers of a run by column.
+    """Returns the numbers of a run by column of the rows; None stands for a number that is missing.
 
-    None stands for a number that is missing. Raises `RuntimeError` as `reduce_run` does.
+    Raises `RuntimeError` as `reduce_run` does.
     """
     facts = reduce_run(result, buckets)
     found: dict[str, float | int | None] = {}
@@ -52,7 +52,7 @@ class Columns:
 
     @property
     def schema(self) -> dict[str, pl.DataType]:
-        """The type of each column, by name."""
+        """Returns the type of each column, by name, in the order of the columns."""
         settings: dict[str, pl.DataType] = {}
         for name, axis in self.axes.items():
             settings[name] = _choose_type(axis)
@@ -69,7 +69,10 @@ class Columns:
         }  # fmt: skip
 
     def settings(self, values: Mapping[str, Value], foreign: list[str]) -> dict[str, Any]:
-        """Returns the columns of a cell's settings; those that the scheme does not have are null."""
+        """Returns the columns of a cell's settings.
+
+        Those in `foreign`, which the scheme does not have, are None.
+        """
         found: dict[str, Any] = {}
         for name, axis in self.axes.items():
             column, known = name_number_column(name, axis), name not in foreign
@@ -80,7 +83,7 @@ class Columns:
         return found
 
     def frame(self, rows: list[Mapping[str, Any]]) -> pl.DataFrame:
-        """Returns a frame of rows. A column that a row lacks is null."""
+        """Returns a frame of rows with all columns; a column that a row lacks is null."""
         schema = self.schema
         return pl.DataFrame({name: [row.get(name) for row in rows] for name in schema}, schema=schema)
 
@@ -94,7 +97,7 @@ def name_number_column(name: str, axis: Axis) -> str | None:
 
 
 def _choose_type(axis: Axis) -> pl.DataType:
-    """Returns the type of an axis' column: texts, unless all values are booleans or all are numbers."""
+    """Returns the type of an axis' column: text, unless all values are booleans or all are numbers."""
     values = [axis.low, axis.high] if isinstance(axis, Range) else list(axis)
     if all(isinstance(value, bool) for value in values):
         return pl.Boolean()
@@ -106,7 +109,7 @@ def _choose_type(axis: Axis) -> pl.DataType:
 
 
 def _cast_value(value: Value, kind: pl.DataType) -> Any:
-    """Returns a value as its column holds it."""
+    """Returns a value in the type of its column: text, float, or as it is."""
     if kind == pl.String():
         return write_value(value)
     return float(value) if kind == pl.Float64() else value  # type: ignore[arg-type]

@@ -74,7 +74,7 @@ class Forecast:
 
     @property
     def seconds(self) -> float:
-        """The time that all rows take."""
+        """Returns the wall time in seconds that all rows take."""
         return self.estimate.seconds(self.jobs, self.jobs)
 
     def lines(self) -> list[str]:
@@ -109,11 +109,11 @@ class Prepared:
 
     @property
     def parts(self) -> int:
-        """The number of files."""
+        """Returns the number of files."""
         return ceil(len(self.cells) / self.part_cells)
 
     def numbers(self, part: int) -> range:
-        """Returns the cells of a part."""
+        """Returns the numbers of the cells of a part; the last part may have fewer."""
         return range(part * self.part_cells, min((part + 1) * self.part_cells, len(self.cells)))
 
     def size(self, part: int) -> int:
@@ -121,7 +121,7 @@ class Prepared:
         return self.made.seeds * sum(len(self.cells.schemes(number)) for number in self.numbers(part))
 
     def forecast(self, jobs: int | None, backend: Backend | None = None) -> Forecast:
-        """Estimates time and memory from parts of some runs, which are timed here.
+        """Returns the forecast of time and memory, from parts of some runs, which are timed here.
 
         The traffic of these cells is read. Raises `MouseholeError` if the memory is too small.
         """
@@ -168,15 +168,15 @@ class Prepared:
         return sorted(entries, key=lambda entry: (entry["name"], entry["sha256"]))
 
     def _policies(self) -> dict[str, str]:
-        """Returns the SHA-256 of the headers of own policies."""
+        """Returns the SHA-256 of the headers of own policies in the schemes, by the policy's name."""
         own = [policy for scheme in self.made.schemes for policy in _engine.scheme_policies(scheme)]
         return {policy["name"]: policy["sha256"] for policy in own}
 
     def _check_cells(self) -> tuple[float, int]:
         """Checks up to `CHECKED` cells; returns the weight of all rows, and the heaviest of these cells.
 
-        The weight of all is extrapolated from them; the engine tries up to `TRIED` of them. Raises
-        `MouseholeError` for a cell that cannot run.
+        The weight of all is extrapolated from them; the engine tries up to `TRIED` of them. Stores the names
+        of their files. Raises `MouseholeError` for a cell that cannot run.
         """
         count = len(self.cells)
         numbers = choose_evenly(range(count), CHECKED)
@@ -200,7 +200,7 @@ def sweep(
     source: str | Path | Mapping[str, Any], folder: str | Path, *, jobs: int | None = None,
     dask: str | None = None, executor: Executor | None = None, reporter: Reporter | None = None,
 ) -> Sweep:  # fmt: skip
-    """Runs a sweep into `folder`, goes on where an earlier call ended, and returns what was found.
+    """Runs a sweep into `folder`, goes on where an earlier call ended, and returns its rows so far.
 
     `source` is a TOML file or a dictionary with the same fields (docs/sweep.md). The folder gets a data set
     of Parquet files, `rows/*.parquet`, with one row per cell, scheme and replication; other programs may read
@@ -209,8 +209,8 @@ def sweep(
     receives the progress.
 
     Raises `MouseholeError` for a fault in the input before anything is written, for a folder of another
-    sweep, and if the disk is full; `Stopped` (a `KeyboardInterrupt`) on Ctrl-C. After all of these, and
-    after a crash, the same call goes on where the rows end.
+    sweep, and if the disk is full; `Stopped` (a `KeyboardInterrupt`) on Ctrl-C. After all of these, and after
+    a crash, the same call goes on where the rows end.
     """
     prepared, show = Prepared(read(source)), reporter or Silent()
     if jobs is not None:
@@ -223,7 +223,7 @@ def sweep(
 def forecast(
     source: str | Path | Mapping[str, Any], jobs: int | None = None, dask: str | None = None
 ) -> Forecast:
-    """Returns what a sweep will cost, from parts of some of its runs; nothing is written.
+    """Returns the cost of a sweep, from parts of some of its runs, which are timed; nothing is written.
 
     Raises `MouseholeError` as `sweep` does before it writes.
     """
@@ -237,7 +237,7 @@ def run_missing(
 ) -> None:
     """Runs the rows that the folder lacks; raises as `sweep` does.
 
-    Makes the folder, and locks it until the end.
+    Makes the folder, and locks it until the end. Reports how many rows are there already.
     """
     store = Store(folder, prepared.manifest(), prepared.columns)
     try:
@@ -259,7 +259,10 @@ def run_missing(
 
 
 def _choose_jobs(prepared: Prepared, jobs: int | None, reporter: Reporter) -> int:
-    """Returns how many runs to have at once; for a long sweep after its cost was estimated and reported."""
+    """Returns the number of runs at once: `jobs`, or the number of cores.
+
+    For a long sweep the cost is estimated and reported before, and memory may allow fewer.
+    """
     if prepared.weight < WORTH_ESTIMATING_BITS:
         return jobs or default_jobs()
     expected = prepared.forecast(jobs)
@@ -268,7 +271,7 @@ def _choose_jobs(prepared: Prepared, jobs: int | None, reporter: Reporter) -> in
 
 
 def _count_missing(prepared: Prepared, store: Store) -> int:
-    """Returns how many rows the folder lacks; first writes the files whose rows are all there."""
+    """Returns the number of rows that the folder lacks; first writes the files whose rows are all there."""
     missing = 0
     for part in range(prepared.parts):
         if not store.is_written(part):
@@ -281,10 +284,8 @@ def _count_missing(prepared: Prepared, store: Store) -> int:
 def _run_rows(prepared: Prepared, store: Store, missing: int, backend: Backend, reporter: Reporter) -> None:
     """Runs the rows that are missing and stores each as its run ends.
 
-    A row whose job is given up is stored too, with the reason and without numbers. Raises what a run
-    raises.
-
-    Raises `Stopped` on Ctrl-C and `Terminated` on a signal to end; rows that are stored stay.
+    A row whose job is given up is stored too, with the reason and without numbers. Raises what a run raises,
+    `Stopped` on Ctrl-C and `Terminated` on a signal to end; rows that are stored stay.
     """
     done, given_up, heads = 0, 0, dict[_Place, dict[str, Any]]()
     try:
@@ -311,9 +312,8 @@ def _yield_missing_jobs(
 ) -> Iterator[tuple[_Place, Job[Any]]]:
     """Yields the jobs of the rows that are missing, in the order of the files.
 
-    Reads traffic as it comes to its cells. The caller takes the columns out again.
-
-    The columns of a row that are known before its run are put into `heads`, by its place.
+    Reads traffic as it comes to its cells. Adds to `heads`, by part and index, the columns of a row that are
+    known before its run; the caller removes them.
     """
     planner, seeds = prepared.planner, prepared.made.seeds
     for part in range(prepared.parts):
@@ -343,5 +343,5 @@ def _yield_missing_jobs(
 
 
 def _describe_stop(word: str, done: int, missing: int) -> str:
-    """Returns the sentence on how many rows were finished before a stop."""
+    """Returns the sentence on the number of rows that were finished before a stop."""
     return f"{word} after {done:,} of {missing:,} rows, which are kept; the same command goes on from there"

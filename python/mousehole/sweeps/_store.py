@@ -54,7 +54,7 @@ class Store:
             ) from None
 
     def tidy(self) -> None:
-        """Deletes what a stop between two steps leaves: drafts, and the lines of parts with whole files.
+        """Deletes the remains of a stop between two steps: drafts, and the lines of parts with whole files.
 
         Raises `OSError` for a fault of the system.
         """
@@ -64,7 +64,7 @@ class Store:
                 path.unlink()
 
     def is_written(self, part: int) -> bool:
-        """Returns whether all rows of a part are in its file."""
+        """Returns whether a part has a whole Parquet file, by the file's last bytes."""
         place = self._place(part)
         try:
             with place.open("rb") as stream:
@@ -74,13 +74,16 @@ class Store:
             return False
 
     def stored(self, part: int) -> set[int]:
-        """Returns the indices of the stored rows of an unfinished part, whose rows stay in memory."""
+        """Returns the indices of the stored rows of an unfinished part, whose rows stay in memory.
+
+        The first call for a part reads its journal, and cuts off a last line that is not whole.
+        """
         if part not in self._kept:
             self._kept[part] = self._read(self._journal(part))
         return set(self._kept[part])
 
     def count(self, part: int) -> int:
-        """Returns how many rows of an unfinished part are stored, without keeping them in memory.
+        """Returns the number of stored rows of an unfinished part, without loading them for later.
 
         Cuts off a last line that is not whole.
         """
@@ -89,10 +92,9 @@ class Store:
     def add(self, part: int, place: int, row: Mapping[str, Any], size: int) -> None:
         """Stores a row of a part that has `size` rows; writes the part's file once all rows are stored.
 
-        Each row is stored before this returns, though it may not be on the disk yet.
-
-        `stored` must have been called for the part before. Raises `MouseholeError` if the disk is full; what
-        is stored is whole, and the sweep can go on.
+        `stored` must have been called for the part before. Each row is in the journal before this returns,
+        though it may not be on the disk yet. Raises `MouseholeError` if the disk is full; all stored rows are
+        whole then, and the sweep can go on.
         """
         rows = self._kept[part]
         line = json.dumps([place, row], allow_nan=False)
@@ -103,7 +105,10 @@ class Store:
             self._finish(part)
 
     def finish_if_whole(self, part: int, size: int) -> None:
-        """Writes the file of a part whose rows are all stored, as after a stop just before it was written."""
+        """Writes the file of a part whose rows are all stored, as after a stop just before it was written.
+
+        Does nothing if a row is missing.
+        """
         if self.count(part) == size:
             self.stored(part)
             self._finish(part)
@@ -161,7 +166,7 @@ class Store:
         return found
 
     def _require_same(self) -> None:
-        """Raises `MouseholeError` if the folder has something else than this sweep.
+        """Raises `MouseholeError` if the folder holds anything but this sweep.
 
         A folder that is missing or empty passes.
         """
@@ -185,7 +190,7 @@ class Store:
             )
 
     def _folder_error(self, reason: str) -> MouseholeError:
-        """Returns the error about the folder."""
+        """Returns the error about the folder; raises nothing."""
         return file_error(self.folder, reason)
 
     def _place(self, part: int) -> Path:
@@ -193,7 +198,7 @@ class Store:
         return self.folder / ROWS / f"part-{part:05}.parquet"
 
     def _journal(self, part: int) -> Path:
-        """Returns the path of an unfinished part's lines."""
+        """Returns the path of the journal of an unfinished part, one line per row."""
         return self.folder / UNFINISHED / f"part-{part:05}.jsonl"
 
 
@@ -210,6 +215,7 @@ class _Written:
     """Turns a fault of writing into a `MouseholeError` that names the way to resume."""
 
     def __init__(self, folder: Path) -> None:
+        """Reads nothing yet; `folder` is that of the sweep."""
         self._folder = folder
 
     def __enter__(self) -> None:
@@ -226,7 +232,7 @@ class _Written:
 
 
 def _append_line(path: Path, line: bytes) -> None:
-    """Appends a line; takes it back if only a piece of it could be written. Raises `OSError` then."""
+    """Appends a line; removes it again if only a piece of it could be written, and raises `OSError` then."""
     with path.open("ab", buffering=0) as stream:
         before = stream.seek(0, os.SEEK_END)
         try:
@@ -249,7 +255,7 @@ def _write_whole(draft: Path, target: Path, content: bytes) -> None:
 
 
 def _sync_to_disk(path: Path) -> None:
-    """Waits until a file, or the names in a folder, are on the disk."""
+    """Waits until the content of a file, or the names in a folder, are on the disk; raises `OSError`."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -26,8 +26,9 @@ class Scale:
     is_log: bool
 
     def places(self, cells: pl.DataFrame) -> Any:
-        """Returns the positions of cells on the axis: their numbers, NaN for null, or the indices of their
-        names. Raises `ValueError` for a name that the axis lacks.
+        """Returns the positions of cells on the axis: their numbers, or the indices of their names.
+
+        Null becomes NaN. Raises `ValueError` for a name that the axis lacks.
         """
         if self.column is not None:
             return cells[self.column].cast(pl.Float64).to_numpy()
@@ -47,49 +48,56 @@ class What:
 
     @classmethod
     def choose(cls, sweep: Found, value: str, against: str | None, absolute: bool) -> "What":
-        """Returns what is drawn of a sweep; raises `MouseholeError` for an unknown measure or scheme."""
+        """Returns the measure, or its change against `against` or the first scheme.
+
+        It is the measure itself if `absolute`, or if there is one scheme only. Raises `MouseholeError` for an
+        unknown measure or scheme.
+        """
         sweep.require(value, against)
         reference = against or sweep.schemes[0]
         return cls(value, None if absolute or len(sweep.schemes) < 2 else reference)
 
     @property
     def column(self) -> str:
-        """The column of `Found.cells` that is drawn."""
+        """Returns the column of `Found.cells` that is drawn."""
         return "mean" if self.of_change is None else "change"
 
     @property
     def ends(self) -> tuple[str, str]:
-        """The columns with the ends of its interval."""
+        """Returns the columns of `Found.cells` with the ends of its interval."""
         return ("low", "high") if self.of_change is None else ("change_low", "change_high")
 
     @property
     def unit(self) -> str:
-        """The unit of the measure."""
+        """Returns the unit of the measure, such as `seconds`."""
         return quantities.find_measure(self.value).quantity.unit
 
     @property
     def description(self) -> str:
-        """What is drawn, in words."""
+        """Returns the measure, or the change of it, as text."""
         named = quantities.find_measure(self.value).description
         return named if self.of_change is None else f"change of the {named} against {self.of_change}"
 
     @property
     def sides(self) -> Sides:
-        """The words for less and more of the measure."""
+        """Returns the names of less and more of the measure, and whether less is better."""
         if self.unit == "seconds":
             return TIMES
         better = quantities.find_measure(self.value).quantity.better
         return Sides("less", "more", less_is_better=better != "more")
 
     def mean(self, values: Any) -> float:
-        """Returns the mean over cells: geometric for changes, which are ratios."""
+        """Returns the mean over cells: arithmetic for a measure, geometric for changes, which are ratios."""
         if self.of_change is None:
             return float(np.mean(values))
         return average_changes(values)
 
 
 def choose_scale(sweep: Found, cells: pl.DataFrame, setting: str) -> Scale:
-    """Returns the axis of a picture for a setting; it is logarithmic where its values span a factor of 8."""
+    """Returns the axis of a picture for a setting; it is logarithmic where its values span a factor of 8.
+
+    Values of 0 or less make it linear.
+    """
     column = sweep.number_column(setting)
     names = tuple(str(name) for name in cells[setting].drop_nulls().unique(maintain_order=True))
     if column is None:
@@ -109,11 +117,9 @@ class Trend:
 
 
 def compute_trend(places: Any, values: Any, what: What, scale: Scale) -> list[Trend]:
-    """Returns the means of cells at each place, or in windows of about equally many cells.
+    """Returns the means of cells at each position, or in windows of about equally many cells, rising.
 
-    They are in rising order of their positions.
-
-    Places are those of `values` on an axis; windows stand for more than `MOST_LEVELS` of them.
+    `places` are the positions of `values` on the axis; windows stand for more than `MOST_LEVELS` of them.
     """
     own = np.unique(places)
     if len(own) <= MOST_LEVELS:
@@ -125,7 +131,7 @@ def compute_trend(places: Any, values: Any, what: What, scale: Scale) -> list[Tr
 
 
 def write_title(sweep: Found) -> str:
-    """Returns traffic, cells and seeds as text, and how many rows are there if some are missing."""
+    """Returns traffic, cells and seeds as text, and the number of rows so far if some are missing."""
     traffic = sweep.manifest["sweep"]["traffic"]
     names = traffic if isinstance(traffic, list) else [traffic]
     cells, seeds = sweep.manifest["cells"], sweep.manifest["sweep"]["seeds"]
@@ -135,7 +141,8 @@ def write_title(sweep: Found) -> str:
 
 
 def _find_middle(places: Any, scale: Scale) -> float:
-    """Returns the mean of positions on an axis, of which there is at least one: geometric on a logarithmic
-    scale.
+    """Returns the mean of positions on an axis, of which there is at least one.
+
+    It is the geometric mean on a logarithmic scale.
     """
     return float(np.exp(np.mean(np.log(places)))) if scale.is_log else float(np.mean(places))

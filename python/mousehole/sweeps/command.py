@@ -27,7 +27,7 @@ class SweepGroup(TyperGroup):
     """`mousehole sweep FILE` is short for `mousehole sweep run FILE`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Names the command that runs a sweep where none is named."""
+        """Returns the arguments left by the parser; inserts `run` in front where no command is named."""
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
             args = [RUN, *args]
         return list(super().parse_args(ctx, args))
@@ -75,7 +75,7 @@ def run_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Views:
-    """What is shown of a sweep, and where it is written."""
+    """The views of a sweep that are shown, and where they are written."""
 
     value: str | None = option(
         None, "The measure, a column of the rows (default: short transfers' mean).", "COLUMN", OPTIONS

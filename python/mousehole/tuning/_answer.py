@@ -57,17 +57,20 @@ def write_change(change: Estimate) -> str:
 
 
 def _write_share(share: float) -> str:
-    """Returns a share in percent with its sign; one above `MOST_SHOWN` is only said to be over that."""
+    """Returns a share in percent with its sign; one above `MOST_SHOWN` is written as above that."""
     return signed(share) if share < MOST_SHOWN else f"over +{100 * MOST_SHOWN:.0f}"
 
 
 def describe_limit(row: LimitRow) -> str:
-    """Returns whether a limit is kept on unseen replications, as a clause."""
+    """Returns a clause on whether a setting is within a limit on unseen replications.
+
+    It also has whether that holds by the whole interval.
+    """
     return {KEPT: "kept", BROKEN: "broken"}.get(row.outcome, "kept by the mean, not by the whole interval")
 
 
 def _describe_best(found: TuneResults) -> str:
-    """Returns the sentence on the recommended setting, its gain, and how it looked in the search."""
+    """Returns the sentence on the recommended setting, its gain, and its estimate in the search."""
     account = found.account
     first = found.goal.objectives[0]
     row = found.change(found.recommended or "", first.name)
@@ -85,9 +88,10 @@ def _describe_best(found: TuneResults) -> str:
 
 
 def _describe_shaper(found: TuneResults, results: Results, cell: Cell) -> list[str]:
-    """Returns the sentence on the rate of the shaper before the modem, in a list.
+    """Returns, as a list of one, the sentence on the rate of the shaper before the modem.
 
-    Without such a shaper it is empty. If none of the shapers searched is shown to help, it states that.
+    Without such a shaper the list is empty. If none of the shapers searched is shown to help, the sentence
+    says so.
     """
     scheme, link = found.recommended or "", find_link_of_cell(results, cell)
     first = found.goal.objectives[0]
@@ -108,13 +112,13 @@ def _describe_shaper(found: TuneResults, results: Results, cell: Cell) -> list[s
 
 
 def _name_rate(scheme: str, results: Results, link: Link) -> str:
-    """Returns the rate of the shaper in a direction as it is given: by the scheme, or else by the link."""
+    """Returns the rate of the shaper in a direction as text: by the scheme, else by the link, else empty."""
     own = None if link.has_own_shape else find_shaper_rate(scheme)
     return own or bottleneck.read_shape(results.manifest["scenario"], link.is_upload) or ""
 
 
 def _find_shaper_bps(scheme: str, results: Results, link: Link) -> int:
-    """Returns the rate of the shaper in a direction in bit/s. The link has a line rate."""
+    """Returns the rate of the shaper in a direction in bit/s; the link must have a line rate."""
     text = _name_rate(scheme, results, link)
     return _engine.shaped_rate("link.shape", text, link.line_bps or 0, link.varies)
 
@@ -126,9 +130,9 @@ def _is_shown(one: Quantity, change: Estimate) -> bool:
 
 
 def _describe_prices(found: TuneResults) -> list[str]:
-    """Returns the sentence on what other quantities pay and whether limits are kept, in a list.
+    """Returns, as a list of one, the sentence on the prices of other quantities and on the limits.
 
-    Empty if there is neither a known price nor a limit.
+    The list is empty if there is neither a known price nor a limit.
     """
     parts = []
     own = {row.limit: row for row in found.limits if row.scheme == found.recommended}
@@ -147,7 +151,7 @@ def _describe_prices(found: TuneResults) -> list[str]:
 
 
 def _judge(results: Results, cell: Cell, one: Quantity, scheme: str, reference: str) -> Verdict:
-    """Returns the verdict on a quantity under one scheme against another.
+    """Returns the verdict on a quantity under `scheme` against `reference`.
 
     Its intervals hold for all schemes together.
     """
@@ -157,9 +161,9 @@ def _judge(results: Results, cell: Cell, one: Quantity, scheme: str, reference: 
 
 
 def _compare_with_rival(found: TuneResults, results: Results, cell: Cell, rival: str) -> str:
-    """Returns whether the recommended setting, or else another finalist within the limits, beats a rival.
+    """Returns the sentence on whether the recommended setting, or else another finalist, beats a rival.
 
-    `results` must have the recommended setting and the rival.
+    The other finalist breaks no limit. `results` must have the recommended setting and the rival.
     """
     first = found.goal.objectives[0]
     known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
@@ -184,15 +188,15 @@ def _compare_with_rival(found: TuneResults, results: Results, cell: Cell, rival:
 
 
 def _write_prices(found: TuneResults, scheme: str, reference: str) -> str:
-    """Returns clauses on what other quantities pay under a scheme, each with a semicolon before it."""
+    """Returns clauses on the changes of other quantities under a scheme, each with a semicolon before it."""
     rows = [found.change(scheme, one.name, reference) for one in found.goal.prices]
     return "".join(f"; {row.quantity} {write_change(row.unseen)}" for row in rows if row is not None)
 
 
 def _compare_with_default(found: TuneResults, results: Results, cell: Cell) -> list[str]:
-    """Returns whether the recommended setting beats its scheme's own setting, and at what cost.
+    """Returns, as a list of one, the sentence on whether the setting beats its scheme's own setting.
 
-    Empty if the scheme's own setting is the baseline.
+    It names the cost. The list is empty if the scheme's own setting is the baseline.
     """
     known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
     own, template = known[find_meaning(found.recommended or "")], known[find_meaning(found.family or "")]
@@ -219,9 +223,9 @@ def _is_dearer(found: TuneResults, row: JudgedRow) -> bool:
 
 
 def _describe_curse(found: TuneResults) -> list[str]:
-    """Returns the sentence, in a list, on how much better finalists looked where they were chosen.
+    """Returns, as a list of one, the sentence on how much better finalists were in the search than unseen.
 
-    Empty if that is known of none.
+    The list is empty if that is known of none.
     """
     first = found.goal.objectives[0]
     rows = [
@@ -249,7 +253,7 @@ def _write_shift(share: float) -> str:
 
 
 def _explain_no_setting(found: TuneResults) -> list[str]:
-    """Returns the sentence that no finalist keeps the limits, and which one comes nearest, in a list.
+    """Returns, as a list of one, the sentence that no finalist is within the limits, and which is nearest.
 
     Distances are compared as `Limit.weight` has them.
     """
@@ -271,7 +275,7 @@ def _explain_no_setting(found: TuneResults) -> list[str]:
 
 
 def _write_excess(row: LimitRow) -> str:
-    """Returns by how much a limit is exceeded, with its interval."""
+    """Returns the amount by which a limit is exceeded, with its interval, in percent or the limit's unit."""
     if not row.unit:
         return write_change(row.excess)
     mean, low, high = (

@@ -43,9 +43,9 @@ def make_tune_document(found: TuneResults, judged: Results) -> jsonout.Document:
 
 
 def make_install_files(found: Settings) -> dict[str, str]:
-    """Returns the files that install a scheme, by their names: those of each direction if it is at both.
+    """Returns the texts of files that install a scheme, by name: those of each direction if it is at both.
 
-    Values are their texts; nothing is written.
+    Nothing is written.
     """
     files: dict[str, str] = {}
     for way in found.directions:
@@ -60,7 +60,7 @@ def make_install_files(found: Settings) -> dict[str, str]:
 
 
 def restore_results(document: Mapping[str, Any], judged: Comparison) -> TuneResults:
-    """Returns the results that a document of `make_tune_document` describes; `judged` is its comparison.
+    """Returns the results of a search from its document; `judged` is the comparison in it.
 
     Raises `KeyError`, `TypeError` or `ValueError` where something is missing or of another type.
     """
@@ -93,7 +93,7 @@ def restore_results(document: Mapping[str, Any], judged: Comparison) -> TuneResu
 
 
 def _restore_rows(kind: type[R], records: list[Mapping[str, Any]], replications: int) -> tuple[R, ...]:
-    """Returns rows of a class from records of a document."""
+    """Returns rows of a class from records of a document; raises `KeyError` for a missing field."""
     return tuple(
         kind(
             **{item.name: _restore_value(record, item.name, item.type, replications) for item in fields(kind)}
@@ -103,7 +103,7 @@ def _restore_rows(kind: type[R], records: list[Mapping[str, Any]], replications:
 
 
 def _restore_value(record: Mapping[str, Any], name: str, kind: object, replications: int) -> Any:
-    """Returns the value of a field, as `to_record` has written it.
+    """Returns the value of a field of class `kind` from a record of `to_record`.
 
     Raises `KeyError` where it is missing.
     """
@@ -114,7 +114,7 @@ def _restore_value(record: Mapping[str, Any], name: str, kind: object, replicati
 
 
 def _restore_settings(entry: Mapping[str, Any] | None) -> Settings | None:
-    """Returns the settings that a document holds, None for None."""
+    """Returns the settings that a document holds, with those of the other direction; None for None."""
     if entry is None:
         return None
     own = {item.name: entry[item.name] for item in fields(Settings)}

@@ -53,7 +53,10 @@ def choose_series(found: TuneResults) -> Series:
 
 
 def make_plane_chart(found: TuneResults, price: Quantity, place: int = 0) -> Chart:
-    """Returns the chart of the first objective against a price: settings tried, and schemes judged."""
+    """Returns the chart of the first objective against a price: settings tried, and schemes judged.
+
+    `place` numbers the figure in the page.
+    """
     gain, series = found.goal.objectives[0], choose_series(found)
     tried, judged = _list_tried(found, price, gain), _list_judged(found, price, gain)
     x, y = (_Axis(axis, judged, tried) for axis in "xy")
@@ -94,10 +97,10 @@ class _Axis:
     """One axis: a range that shows what was judged without its outliers, and the settings tried near it."""
 
     def __init__(self, name: str, judged: Sequence[Datum], tried: Sequence[Datum]) -> None:
-        """Computes the ends from the judged settings, without outliers.
+        """Computes the ends from the judged settings, without outliers; they include zero.
 
-        They include zero. For the quantiles 0.05 and 0.8 of `tried` the range grows on each side, at most
-        by its own extent.
+        For the quantiles 0.05 and 0.8 of `tried` the range grows on each side, at most by its own extent.
+        Raises `IndexError` if nothing was judged.
         """
         self.name = name
         low, high = core_range([datum[name] for datum in judged])
@@ -142,7 +145,7 @@ def _list_tried(found: TuneResults, price: Quantity, gain: Quantity) -> list[Dat
 
 
 def _list_judged(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
-    """Returns the points of the schemes that were judged, if both changes are known."""
+    """Returns the points of the schemes that were judged, each once, if both changes are known."""
     points = []
     for scheme in dict.fromkeys(row.scheme for row in found.judged):
         across, down = (found.change(scheme, one.name) for one in (price, gain))
@@ -160,7 +163,10 @@ def _list_judged(found: TuneResults, price: Quantity, gain: Quantity) -> list[Da
 
 
 def _draw_fronts(shown: Sequence[Datum], series: Series, x: Any, y: Any) -> list[Any]:
-    """Returns a line for each searched scheme through the finalists that no cheaper one gains as much as."""
+    """Returns, as a list of one, a line for each searched scheme through its Pareto front of finalists.
+
+    On the front no cheaper finalist gains as much. The list is empty without finalists.
+    """
     kept: list[Datum] = []
     for family in dict.fromkeys(datum["scheme"] for datum in shown):
         own = sorted((datum for datum in shown if datum["scheme"] == family and datum["role"] == FINALIST),
@@ -175,7 +181,7 @@ def _draw_fronts(shown: Sequence[Datum], series: Series, x: Any, y: Any) -> list
 
 
 def _draw_rings(shown: Sequence[Datum], x: Any, y: Any) -> list[Any]:
-    """Returns a ring with a text around the recommended setting; empty if it is not shown."""
+    """Returns the layers of a ring with a text around the recommended setting; empty if it is not shown."""
     chosen = [{"x": datum["x"], "y": datum["y"], "text": "recommended"} for datum in shown
               if datum["recommended"]]  # fmt: skip
     if not chosen:
@@ -189,7 +195,7 @@ def _draw_rings(shown: Sequence[Datum], x: Any, y: Any) -> list[Any]:
 def _place_names(found: TuneResults, shown: Sequence[Datum], x: _Axis, y: _Axis) -> list[Datum]:
     """Returns the names of the schemes that were not searched, each with a side of its point.
 
-    That is the side with the fewest other names and points.
+    That is the side within the picture with the fewest other names and points. The baseline is at zero.
     """
     points = {datum["setting"]: (datum["x"], datum["y"]) for datum in shown if datum["scheme"] == OTHERS}
     points[found.baseline] = (0.0, 0.0)
@@ -208,7 +214,7 @@ def _place_names(found: TuneResults, shown: Sequence[Datum], x: _Axis, y: _Axis)
 
 
 def _draw_names(named: Sequence[Datum], x: Any, y: Any) -> list[Any]:
-    """Returns the layers with the names of `_place_names`."""
+    """Returns the layers with the names of `_place_names`, one for each side that is used."""
     return [
         make_chart(own)
         .mark_text(fontSize=11.5, color=FORE, dx=9 * right, dy=-9 * above,
@@ -254,7 +260,7 @@ def _make_edge_mark(datum: Datum, x: _Axis, y: _Axis) -> Datum:
 def _draw_edges(
     beyond: Sequence[Datum], series: Series, x: Any, y: Any, tip: Sequence[alt.Tooltip]
 ) -> list[Any]:
-    """Returns the layers with the marks of `_place_at_edges`."""
+    """Returns the layers with the marks of `_place_at_edges`, those at the left edge first."""
     return [
         series.filter_chosen(make_chart(own))
         .mark_text(fontSize=11.5, align="left" if is_left else "right", fontStyle="italic")
@@ -284,7 +290,7 @@ def _draw_limits(found: TuneResults, price: Quantity, gain: Quantity, x: Any, y:
 
 
 def _describe_plane(found: TuneResults, has_outliers: bool) -> str:
-    """Returns the sentences on what the plane shows."""
+    """Returns the sentences that explain the marks of the plane."""
     beyond = " What lies far outside is named at the edge, with its change." if has_outliers else ""
     return (
         f"Each small mark is a setting that was tried, on the search's {found.account.search_replications} "
@@ -314,7 +320,7 @@ def find_family(found: TuneResults, row: JudgedRow) -> str:
 
 
 def name_sides(one: Quantity) -> Sides:
-    """Returns what less and more of a quantity are called."""
+    """Returns the names of less and more of a quantity, and whether less is better."""
     return TIMES if one.source.quantity.unit == "seconds" else Sides("lower", "higher", one.smaller_is_better)
 
 

@@ -51,8 +51,8 @@ def make_document(
 ) -> Document:
     """Returns the document of a search; `judged` are the results on unseen replications.
 
-    `command` is what was typed, None where Python was the caller; `with_settings` adds what installs the
-    recommended setting.
+    `spent` is None for a search that was loaded, whose document has no times. `command` is the command line
+    as typed, None where Python was the caller; `with_settings` adds what installs the recommended setting.
     """
     ways = _find_settings_of_both(found, judged) if with_settings else None
     return Document(
@@ -87,7 +87,10 @@ def _find_settings_of_both(found: TuneResults, judged: Results) -> Settings | No
 
 
 def _make_verdict(found: TuneResults, ways: Settings | None) -> Verdict:
-    """Returns the answer, with the commands that install it if they are few, or with why nothing does."""
+    """Returns the answer, with the commands that install it if they are few, or the reason why nothing does.
+
+    The tone is good if a setting is recommended, else open.
+    """
     lines: list[str | Code] = list(found.lines)
     if ways is not None and not _needs_section(ways):
         lines += [f"Install on {ways.place}:", Code("\n".join(ways.lines), "Commands")]
@@ -97,7 +100,7 @@ def _make_verdict(found: TuneResults, ways: Settings | None) -> Verdict:
 
 
 def _needs_section(ways: Settings) -> bool:
-    """Returns whether the settings are more than `MOST_LINES` commands."""
+    """Returns whether settings need a section: a file, WRED profiles, more than `MOST_LINES` commands."""
     return ways.live is not None or bool(ways.wred) or len(ways.lines) > MOST_LINES
 
 
@@ -129,7 +132,7 @@ def _list_gain_blocks(found: TuneResults) -> list[Block]:
 
 
 def _make_judged_table(found: TuneResults) -> Table:
-    """Returns what was judged: the first objective where it was chosen, and every quantity unseen.
+    """Returns the table of judged schemes: the first objective in the search, and every quantity unseen.
 
     Schemes without the first objective have no row.
     """
@@ -187,7 +190,10 @@ def _rank_schemes(found: TuneResults) -> list[str]:
 
 
 def _list_sensitivity_sections(found: TuneResults) -> list[Section]:
-    """Returns the section on what the recommended setting depends on, in a list; empty without runs."""
+    """Returns, as a list of one, the section on changes of the recommended setting's parameters.
+
+    The list is empty if nothing was run for it.
+    """
     if not found.sensitivity:
         return []
     charts = [_make_sensitivity_chart(found, one, place) for place, one in enumerate(found.goal.quantities)]
@@ -200,7 +206,7 @@ def _list_sensitivity_sections(found: TuneResults) -> list[Section]:
 
 
 def _make_sensitivity_table(found: TuneResults) -> Table:
-    """Returns a line per changed value with the value that is recommended."""
+    """Returns a table with a row per changed value of a parameter, next to the value that is recommended."""
     quantities = found.goal.quantities
     by_place = {(row.parameter, row.value, row.quantity): row for row in found.sensitivity}
     rows: list[Row] = []
@@ -235,7 +241,7 @@ def _make_sensitivity_chart(found: TuneResults, one: Quantity, place: int) -> Ch
 
 
 def _list_install_sections(ways: Settings | None) -> list[Section]:
-    """Returns the section with the settings to install, in a list; empty if the answer has them."""
+    """Returns, as a list of one, the section with the settings to install; empty if the answer has them."""
     if ways is None or not _needs_section(ways):
         return []
     return [Section("install", "Settings to install", _list_setting_blocks(ways), "Install")]
@@ -262,7 +268,7 @@ def _list_setting_blocks(ways: Settings) -> list[Block]:
 
 
 def _list_account_facts(found: TuneResults, spent: Spent | None) -> Facts:
-    """Returns what was run in how much time, and which options run the same again.
+    """Returns the runs with their times, and the options that run the same again.
 
     Without `spent` it has no times.
     """
@@ -288,7 +294,7 @@ def _list_account_facts(found: TuneResults, spent: Spent | None) -> Facts:
 
 
 def _write_time(seconds: float | None) -> str:
-    """Returns a clause with a time; empty for None."""
+    """Returns a clause with a time in seconds as text, such as ` in 3 min`; empty for None."""
     return "" if seconds is None else f" in {span_text(round(seconds, 1))}"
 
 
@@ -311,7 +317,7 @@ def _make_trials_table(found: TuneResults) -> Table:
     sign = 1 if first.smaller_is_better else -1
 
     def rank(key: tuple[str, int]) -> float:
-        """Returns the position of a setting by the first objective; one without its value comes last."""
+        """Returns the position of a setting by the first objective, infinite without its value."""
         change = by_setting[key].get(first.name, nan)
         return inf if isnan(change) else sign * change
 

@@ -77,7 +77,7 @@ class SensitivityRow(Row):
 
 @dataclass(frozen=True)
 class Account:
-    """What was run; the same for the same number of trials, whatever the machine."""
+    """The runs of a search; the same for the same number of trials, whatever the machine."""
 
     trials_per_scheme: int
     trials: int
@@ -126,6 +126,9 @@ class TuneResults:
     account: Account
 
     def change(self, scheme: str, quantity: str, reference: str | None = None) -> JudgedRow | None:
-        """Returns how a scheme was judged, by default against the baseline; None if it was not."""
+        """Returns the row of a scheme and quantity; None if it was not judged.
+
+        `reference` is the baseline by default.
+        """
         wanted = (scheme, quantity, reference or self.baseline)
         return next((row for row in self.judged if (row.scheme, row.quantity, row.reference) == wanted), None)

@@ -59,11 +59,14 @@ class Score:
 
     @property
     def violation(self) -> float:
-        """By how much the limits are broken altogether; 0 if all hold."""
+        """Returns the sum of the excesses above 0 over the limits; 0 if all hold.
+
+        Excesses are as `Limit.weight` has them.
+        """
         return sum(max(one, 0.0) for one in self.excess)
 
     def dominates(self, other: "Score") -> bool:
-        """Returns whether it breaks the limits less, or keeps them as well and is better and nowhere worse.
+        """Returns whether it breaks the limits less, or equally and is better and nowhere worse.
 
         Source: K. Deb, "An efficient constraint handling method for genetic algorithms", Computer Methods in
         Applied Mechanics and Engineering 186 (2000).
@@ -92,7 +95,10 @@ class Trial:
 
     @property
     def is_feasible(self) -> bool:
-        """Whether it ran all replications of the search and keeps all limits on them."""
+        """Returns whether it ran all replications of the search and is within all limits on them.
+
+        A trial with an unknown cost is not feasible.
+        """
         return not self.is_stopped and not self.score.violation and all(map(isfinite, self.score.costs))
 
 
@@ -115,6 +121,8 @@ class Effort:
 
 @dataclass
 class _Candidate:
+    """A setting in the search: its place in the study, its values, and its scores so far."""
+
     space: Space
     study: Any
     asked: Any
@@ -135,7 +143,7 @@ class Search:
     ) -> None:  # fmt: skip
         """Creates the study of each space, with a random stream of its own that follows from `seed`.
 
-        The search's time begins.
+        The clock of `effort` starts.
         """
         self._plan, self._traffic, self._spaces, self._goal, self._where = plan, traffic, spaces, goal, where
         self._facts: dict[tuple[str, int], RunFacts] = {}
@@ -150,20 +158,18 @@ class Search:
 
     @property
     def per_scheme(self) -> int:
-        """Number of settings tried of each scheme."""
+        """Returns the number of settings tried of each scheme."""
         return self._asked
 
     @property
     def effort(self) -> Effort:
-        """Runs and time until now."""
+        """Returns the runs and the wall time since the search was created."""
         return Effort(self.runs, time.monotonic() - self._begin)
 
     def run_references(self) -> None:
-        """Runs the references on all replications of the search.
+        """Runs the references on all replications of the search; must be called before any round.
 
-        Must be called before any round. Adds to `runs`.
-
-        Raises `Stopped` on Ctrl-C, as `run_round` does.
+        Adds to `runs`. Raises `Stopped` on Ctrl-C, as `run_round` does.
         """
         for replication in range(self._plan.replications):
             self._run([(scheme, replication) for scheme in self._plan.schemes])
@@ -182,9 +188,9 @@ class Search:
         return self._goal
 
     def why_unknown(self, one: Quantity, reference: str | None = None, is_relative: bool = True) -> str:
-        """Returns why changes against a reference, or else the baseline, are unknown.
+        """Returns a clause on why changes against a reference, or else the baseline, are unknown.
 
-        Empty if they are known.
+        Empty if they are known. `run_references` must have been called before.
         """
         (cell,) = self._plan.cells
         results = self._results(self._plan.schemes, self._plan.replications)
@@ -195,10 +201,11 @@ class Search:
         return f"it is 0 under {scheme}" if is_relative and not values.any() else ""
 
     def run_round(self, size: int = ROUND, reporter: Reporter | None = None) -> None:
-        """Tries `size` more settings of each scheme, replication by replication, and stops hopeless ones
-        early. Adds to `trials` and `runs`, and teaches the studies. Advances `reporter` once for each
-        setting. Raises `MouseholeError` as `_ask` does and for a run that was given up, `Stopped` on
-        Ctrl-C.
+        """Tries `size` more settings of each scheme, and stops hopeless ones early.
+
+        It goes replication by replication. Adds to `trials` and `runs`, and tells the studies the scores.
+        Advances `reporter` once for each setting. Raises `MouseholeError` as `_ask` does and for a run that
+        was given up, `Stopped` on Ctrl-C.
         """
         shown = reporter or Silent()
         candidates = [
@@ -224,9 +231,8 @@ class Search:
     def _ask(self, space: Space, study: Any, number: int) -> _Candidate:
         """Returns the next setting of a scheme; one that the engine refuses is drawn again.
 
-        Advances the study; refused settings are told to it as failed.
-
-        Setting 0 is the scheme as given. Raises `MouseholeError` after `MOST_DRAWS` refused settings.
+        Setting 0 is the scheme as given. Advances the study; refused settings are reported to it as failed.
+        Raises `MouseholeError` after `MOST_DRAWS` refused settings.
         """
         from optuna.trial import TrialState
 
@@ -244,7 +250,7 @@ class Search:
         raise field_error("scheme", space.template, allowed, f"had {MOST_DRAWS} settings refused")
 
     def _tell(self, one: _Candidate) -> None:
-        """Passes the score of a setting to its study, and adds it to the trials.
+        """Reports the score of a setting to its study, and adds it to `trials` and to the scores reached.
 
         Unknown costs count as `WORST`.
         """
@@ -257,8 +263,9 @@ class Search:
         self.trials.append(Trial(family, one.number, one.scheme, one.values, score, count, one.is_stopped))
 
     def _run(self, wanted: Iterable[tuple[str, int]]) -> None:
-        """Runs the replications of schemes that have not been run yet, stores their facts and adds to
-        `runs`. Raises what `run_all` raises.
+        """Runs the replications of schemes that have not been run yet, and stores their facts.
+
+        `wanted` are pairs of scheme and replication. Adds to `runs`. Raises what `run_all` raises.
         """
         missing = [key for key in dict.fromkeys(wanted) if key not in self._facts]
         (cell,) = self._plan.cells
@@ -273,9 +280,9 @@ class Search:
         self.runs += len(missing)
 
     def _score(self, scheme: str, count: int) -> Score:
-        """Returns the score of a scheme over its first `count` replications.
+        """Returns the score of a scheme over its first `count` replications, which have been run.
 
-        These, and those of the references, have been run.
+        Those of the references have been run, too.
         """
         (cell,) = self._plan.cells
         others = [limit.reference for limit in self._goal.limits if limit.reference]
@@ -296,7 +303,7 @@ class Search:
 
 
 def is_accepted(plan: Plan, scheme: str) -> bool:
-    """Returns whether the engine accepts a setting on this link."""
+    """Returns whether the engine accepts a setting on this link; runs nothing."""
     try:
         fill_in(plan.scenario(plan.cells[0], scheme))
     except MouseholeError:
@@ -311,7 +318,7 @@ def compute_score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Scor
     """
 
     def changed(one: objectives.Quantity) -> float:
-        """Returns the logarithm of a quantity's ratio to the baseline."""
+        """Returns the logarithm of a quantity's ratio to the baseline, NaN if it is unknown."""
         return objectives.estimate_change(results, cell, one, scheme, results.plan.baseline).mean
 
     return Score(
@@ -325,7 +332,7 @@ def compute_score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Scor
 
 
 def find_front(trials: Iterable[Trial]) -> list[Trial]:
-    """Returns the feasible trials that no other one dominates, each scheme once, by their costs.
+    """Returns the feasible trials that no other one dominates, each scheme once, sorted by their costs.
 
     Of equal schemes the last one counts.
     """
@@ -353,9 +360,9 @@ def _is_hopeless(own: Score, earlier: Sequence[Score]) -> bool:
 
 
 def _make_study(space: Space, goal: Goal, seed: int) -> Any:
-    """Returns an Optuna study with the TPE sampler; it first tries the scheme's own setting.
+    """Returns an Optuna study with the TPE sampler, whose first setting is the scheme's own.
 
-    Silences Optuna's messages in this process. Equal seeds draw equal settings.
+    Equal seeds draw equal settings. Silences Optuna's messages in this process.
     """
     import optuna  # takes a fifth of a second to load
 
@@ -368,7 +375,7 @@ def _make_study(space: Space, goal: Goal, seed: int) -> Any:
 
 
 def _derive_seed(seed: int, place: int) -> int:
-    """Returns the seed of one scheme's search.
+    """Returns the seed of the search of scheme number `place`.
 
     Searches that differ in their scheme or in the user's seed draw independently.
     """
@@ -376,7 +383,7 @@ def _derive_seed(seed: int, place: int) -> int:
 
 
 def _suggest_value(asked: Any, dimension: Any) -> Value:
-    """Returns the value of a dimension that the study suggests: a word, or a number of its range.
+    """Returns the value of a dimension that the study suggests: a choice, or a number of its range.
 
     Draws from the study's sampler. Of a tied parameter it is the part or the multiple.
     """
@@ -392,9 +399,9 @@ def _suggest_value(asked: Any, dimension: Any) -> Value:
 
 
 def _weigh_excess(limit: Limit, beyond: float) -> float:
-    """Returns an excess over a limit as the search adds them up.
+    """Returns an excess over a limit as the search adds them up: a share of the allowed change.
 
-    An unknown one breaks its limit unless the limit is a default one.
+    An unknown one is `WORST`, or 0 for a default limit.
     """
     if isfinite(beyond):
         return limit.weight(beyond)
@@ -402,6 +409,6 @@ def _weigh_excess(limit: Limit, beyond: float) -> float:
 
 
 def _describe_stop(trials: int, done: dict[Any, Any]) -> str:  # noqa: ARG001 (what the pool calls it with)
-    """Returns the sentence on how many settings were tried before a stop."""
+    """Returns the sentence on the number of settings that were tried before a stop."""
     settings = "1 setting" if trials == 1 else f"{trials} settings"
     return f"stopped after {settings}; nothing was written"

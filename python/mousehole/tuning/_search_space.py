@@ -91,7 +91,7 @@ class Dimension:
     """The ends of the user's range, which hold for tied parameters too."""
 
     def text(self, value: Value) -> str:
-        """Returns a value as schemes take it."""
+        """Returns a value as text in the form that schemes take."""
         return value if isinstance(value, str) else self.kind.write(value) if self.kind else str(value)
 
     def start(self, defaults: Mapping[str, Value]) -> Any:
@@ -125,9 +125,9 @@ class Space:
         return {dimension.name: dimension.default for dimension in self.dimensions}
 
     def values(self, found: Mapping[str, Any]) -> Values:
-        """Returns the values of the parameters from what the search chose, with ties resolved and rounded.
+        """Returns the values of the parameters from those that the search chose, rounded.
 
-        Raises `KeyError` for a parameter that `found` lacks.
+        Ties are resolved. Raises `KeyError` for a parameter that `found` lacks.
         """
         values: Values = {}
         for dimension in self.dimensions:
@@ -145,7 +145,7 @@ class Space:
         return values
 
     def scheme(self, values: Mapping[str, Value]) -> str:
-        """Returns the scheme with these values, as the command line takes it."""
+        """Returns the scheme with these values, as the command line takes it, with the rate of a shaper."""
         shaper = f"@{self._texts(values)[RATE_OF_SHAPER]}" if RATE_OF_SHAPER in values else ""
         return f"{self._parts(values)}{shaper}"
 
@@ -169,7 +169,7 @@ class Space:
     def neighbours(self, values: Values) -> list[tuple[Dimension, Value]]:
         """Returns other values of one parameter at a time: half, twice, a quarter less or more, a choice.
 
-        The value itself is left out, and so is what breaks the order of tied parameters.
+        The value itself is left out, and so are values that break the order of tied parameters.
         """
         found = []
         for dimension in self.dimensions:
@@ -180,7 +180,7 @@ class Space:
         return found
 
     def _is_ordered(self, values: Values) -> bool:
-        """Returns whether the values of tied parameters are in order."""
+        """Returns whether the values of tied parameters are in order, with the gap between them."""
         for dimension in self.dimensions:
             own = values[dimension.name]
             if (
@@ -204,6 +204,8 @@ class Range:
 
 @dataclass(frozen=True)
 class _Part:
+    """A part of a scheme: its name and the parameters that are given."""
+
     name: str
     given: dict[str, str]
 
@@ -216,13 +218,11 @@ def make_space(
 ) -> Space:
     """Returns the parameters of a scheme that are searched, on a link with this buffer.
 
-    An unknown buffer counts as 100 packets. It raises `MouseholeError` also for a range that does not fit.
-
-    On a link before a modem, which is shaped to `shaped_percent`, the range `shape` is that of the shaper.
-
-    Where the scheme has `mode=total`, thresholds are whole packets and the weight is a power of two, as
-    routers' WRED has them. Raises `MouseholeError` for a scheme that the engine refuses and for one without a
-    parameter to search.
+    An unknown buffer (None) counts as 100 packets. On a link before a modem, which is shaped to
+    `shaped_percent`, the range `shape` is that of the shaper. Where the scheme has `mode=total`, thresholds
+    are whole packets and the weight is a power of two, as routers' WRED has them. Raises `MouseholeError` for
+    a scheme that the engine refuses, for one without a parameter to search, and for a range that does not
+    fit.
     """
     _engine.scheme_parameters(template)
     buffer = buffer_packets or 100
@@ -246,7 +246,10 @@ def make_space(
 
 
 def read_range(text: str) -> Range:
-    """Reads `th=5kB..200kB` or `mode=coupled,total`; raises `MouseholeError` for any other form."""
+    """Returns the range of a text such as `th=5kB..200kB` or `mode=coupled,total`.
+
+    Raises `MouseholeError` for any other form.
+    """
     form = "NAME=LOW..HIGH or NAME=A,B, such as th=5kB..200kB"
     name, equals, rest = (word.strip() for word in text.partition("="))
     low, dots, high = (word.strip() for word in rest.partition(".."))
@@ -261,9 +264,9 @@ def read_range(text: str) -> Range:
 
 
 def _make_shaper_dimension(asked: Range, percent: float) -> Dimension:
-    """Returns how the rate of the shaper before a modem is searched, in percent of the line's rate.
+    """Returns the dimension of the rate of the shaper before a modem, in percent of the line's rate.
 
-    Raises `MouseholeError` for a range that is not of percentages.
+    It starts at `percent`. Raises `MouseholeError` for a range that is not of percentages.
     """
     text = f"{asked.name}={'..'.join(asked.words)}"
     form = "shares of the line's rate, such as shape=50%..100%"
@@ -276,9 +279,9 @@ def _make_shaper_dimension(asked: Range, percent: float) -> Dimension:
 
 
 def check_ranges(ranges: Iterable[Range], templates: Sequence[str], is_shaped: bool = False) -> None:
-    """Raises `MouseholeError` for a range of a parameter that no scheme has, or twice for one.
+    """Raises `MouseholeError` for a range of a parameter that no scheme has, and for two of one parameter.
 
-    Raises `MouseholeError` too for a scheme that the engine refuses.
+    It also does for a scheme that the engine refuses. With `is_shaped` the range of the shaper is known.
     """
     of_link = [SHAPER] if is_shaped else []
     known = of_link + [name for template in templates for name in _engine.scheme_parameters(template)]
@@ -292,7 +295,7 @@ def check_ranges(ranges: Iterable[Range], templates: Sequence[str], is_shaped: b
 
 
 def find_meaning(scheme: str) -> tuple[object, ...]:
-    """Returns what all texts of a scheme share: part names, the shaper's rate, all parameter values.
+    """Returns a key that all texts of a scheme share: part names, the shaper's rate, all parameter values.
 
     Raises `MouseholeError` for a text that is no scheme.
     """
@@ -357,7 +360,10 @@ def _list_parameters_by_name(entries: Sequence[Any]) -> dict[str, list[Parameter
 
 
 def _list_unused_colours(template: str, part: _Part) -> tuple[str, ...]:
-    """Returns the prefixes of the thresholds of colours that no packet has."""
+    """Returns the prefixes of the thresholds of colours that no packet has, such as `red_`.
+
+    Empty for parts other than multi-red and priority-red.
+    """
     if part.name not in ("multi-red", "priority-red"):
         return ()
     markers = [one.name for one in _split_parts(template)[:-1]]
@@ -380,7 +386,7 @@ def _is_structure(name: str, entry: ParameterEntry, part: _Part) -> bool:
 def _make_dimension(
     entry: ParameterEntry, name: str, buffer: int, asked: Range | None, is_wred: bool
 ) -> Dimension | None:
-    """Returns how a parameter is searched; None if there is nothing to choose.
+    """Returns the dimension of a parameter; None if there is nothing to choose.
 
     Raises `MouseholeError` for a range that does not fit the parameter.
     """
@@ -422,9 +428,9 @@ def _read_ends(asked: Range, kind: Kind) -> tuple[float, float]:
 
 
 def _choose_range(kind: Kind, entry: ParameterEntry, default: float, buffer: int) -> tuple[float, float]:
-    """Returns the range in which a parameter is searched unless the user gives one.
+    """Returns the range in which a parameter is searched unless the user gives one, in the unit of the kind.
 
-    Both ends are in the unit of the kind.
+    It may be empty: then the lower end is not below the upper one.
     """
     if kind.name == "share":
         return min(max(LEAST_SHARE, 100 * LEAST_UPPER / buffer), 99.5), 100.0
@@ -474,14 +480,17 @@ def _find_kind(entry: ParameterEntry, buffer: int, is_wred: bool) -> Kind | None
 
 
 def _parse_choices(unit: str) -> tuple[str, ...]:
-    """Returns the words of a unit such as `a, b or c`; empty for any other unit."""
+    """Returns the choices of a unit such as `a, b or c`; empty for any other unit."""
     if re.fullmatch(r"[\w-]+(, [\w-]+)* or [\w-]+", unit) is None:
         return ()
     return tuple(word for words in unit.split(" or ") for word in words.split(", "))
 
 
 def _tie_pairs(found: Sequence[Dimension], buffer: int) -> list[Dimension]:
-    """Returns the dimensions with pairs tied: a threshold as a part of another, a size as a multiple."""
+    """Returns the dimensions with pairs tied: a threshold as a part of another, a size as a multiple.
+
+    The order of the dimensions stays.
+    """
     names = {dimension.name: dimension for dimension in found}
     made = dict(names)
     for name, lower in names.items():
@@ -506,7 +515,7 @@ def _order_dimensions(found: Iterable[Dimension]) -> list[Dimension]:
 def _list_neighbours(dimension: Dimension, value: Value) -> list[Value]:
     """Returns the values next to a value that may be tried, rounded.
 
-    Of a choice these are all words, with the value itself.
+    Of a choice these are all choices, with the value itself.
     """
     kind = dimension.kind
     if kind is None:
@@ -533,7 +542,8 @@ def _list_neighbours(dimension: Dimension, value: Value) -> list[Value]:
 def _round_value(kind: Kind, value: float) -> float:
     """Returns a value with the precision of its kind.
 
-    Whole numbers and packets are at least 1, shares of the buffer at least one step.
+    Whole numbers and packets are at least 1, shares of the buffer at least one step. Other values have `FINE`
+    significant digits.
     """
     if kind.is_whole or kind.name == "packets":
         return float(max(round(value), 1))
@@ -570,7 +580,7 @@ def _write_size(value: float) -> str:
 
 
 def _write_time(value: float) -> str:
-    """Returns a time in seconds as schemes take it. Below a microsecond it is in whole nanoseconds."""
+    """Returns a time in seconds as text for schemes, below a microsecond in whole nanoseconds."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if value >= scale:
             return f"{_write_plain(value / scale)}{unit}"
@@ -588,7 +598,7 @@ def _write_plain(value: float) -> str:
 
 
 def _parse_percent(text: str) -> float:
-    """Returns the number of a percentage, with or without its sign."""
+    """Returns the number of a percentage, with or without its sign; raises `ValueError` for another text."""
     return float(text.removesuffix("%"))
 
 

@@ -145,19 +145,20 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
       "slowdown", "page mean", "queue mean", "queue p95", "queue p99", or to raise: "long rate",
       "utilisation"; several give a Pareto front
     - `limits`: how far others may change against the baseline, such as "long mean +10%" or "calls p95 +5ms",
-      or against another scheme, such as "long mean +5% against fq-codel"; beside them hold the margins of the
-      vetoes (docs/compare.md), unless one is "none"
+      or against another scheme, such as "long mean +5% against fq-codel"; the margins of the vetoes
+      (docs/compare.md) hold in addition, unless one is "none"
     - `ranges`: where to search a parameter, such as "th=5kB..200kB" or "mode=coupled,total"
     - `trials`: settings tried of each scheme (40); the same number and seed give the same result everywhere
     - `budget`: time for everything instead, such as "10min"; the number of trials then depends on the machine
     - `search_seeds`: replications of the search (4); `seeds`: unseen ones of the judgement (10)
     - `sensitivity_seeds`: unseen replications with which the recommended setting's parameters are changed one
       at a time (5; 0 leaves it out)
-    - `beside`: schemes to judge beside the finalists, their own settings, drop-tail, RED, FQ-CoDel and CAKE
+    - `beside`: further schemes to judge with the finalists, their own settings, drop-tail, RED, FQ-CoDel
+      and CAKE
     - `baseline`: scheme that gains and limits are against ("droptail"; with `for_="cake"` "cake")
 
-    Raises `MouseholeError` for a fault in the input and where no setting keeps the limits, `TypeError` for an
-    unknown keyword, and `Stopped` (a `KeyboardInterrupt`) on Ctrl-C.
+    Raises `MouseholeError` for a fault in the input and where no setting is within the limits, `TypeError`
+    for an unknown keyword, and `Stopped` (a `KeyboardInterrupt`) on Ctrl-C.
 
     Examples:
         >>> found = tune("web:sfd", rate="3mbit", load=0.9, schemes="sfd(mode=coupled)", trials=2, seeds=5,
@@ -173,7 +174,8 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
 def _run_tuning(traffic: Source, options: TuneOptions, backend: Backend | None) -> "Tuned":
     """Searches, judges the finalists, and changes one parameter at a time, in threads or by a backend.
 
-    Registers the policies of `options.policy`. Raises as `tune` does.
+    Registers the policies of `options.policy`, and reports cost and progress. Returns the result; raises as
+    `tune` does.
     """
     begin = time.monotonic()
     load_policies(options.policy)
@@ -211,6 +213,7 @@ class Tuned(Kept):
     """What a search found: rows as data, a picture, a document, and files that install a setting."""
 
     def __init__(self, results: TuneResults, judged: Comparison, spent: Spent | None) -> None:
+        """Makes the answer of a search that has ended; runs nothing."""
         self.results = results
         """Everything that was found."""
         self.judged = judged
@@ -220,21 +223,21 @@ class Tuned(Kept):
 
     @cached_property
     def trials(self) -> "pl.DataFrame":
-        """One row per setting that was tried and quantity."""
+        """Returns one row per setting that was tried and quantity."""
         return make_row_frame(self.results.trials)
 
     @cached_property
     def table(self) -> "pl.DataFrame":
-        """One row per judged scheme, quantity and reference: the change where it was chosen, and unseen."""
+        """Returns one row per judged scheme, quantity and reference: the change in the search, and unseen."""
         return make_row_frame(self.results.judged)
 
     @cached_property
     def sensitivity(self) -> "pl.DataFrame":
-        """One row per changed parameter of the recommended setting, its value, and quantity."""
+        """Returns one row per changed parameter of the recommended setting, its value, and quantity."""
         return make_row_frame(self.results.sensitivity)
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
-        """Returns what the first objective gains against what another quantity pays, as a picture.
+        """Returns the picture of the first objective's gain against the price of another quantity.
 
         It is written into a file if `path` is given. Raises `MouseholeError` for a suffix other than .png,
         .svg and .pdf, and for a file that cannot be written.
@@ -245,7 +248,10 @@ class Tuned(Kept):
         return charts.write_chart(pareto.draw_picture(self.results), path, "plot")
 
     def document(self, command: Sequence[str] | None = None) -> "Document":
-        """Returns the search as a document, which terminal, page and Markdown show."""
+        """Returns the search as a document, which terminal, page and Markdown show.
+
+        `command` is the command line as typed, None where Python was the caller.
+        """
         from mousehole.tuning import _report  # loads Altair
 
         return _report.make_document(self.results, self.judged.results, self.spent, command)
@@ -255,11 +261,10 @@ class Tuned(Kept):
         return _engine.json_text(make_tune_document(self.results, self.judged.results))
 
     def install(self, folder: str | Path) -> list[Path]:
-        """Writes what installs the recommended setting into a folder, and returns the files.
+        """Writes the files that install the recommended setting into a folder, and returns their paths.
 
-        Makes the folder; files of these names are replaced.
-
-        Raises `MouseholeError` if nothing is recommended, nothing installs it, or a file cannot be written.
+        Makes the folder; files of these names are replaced. Raises `MouseholeError` if nothing is
+        recommended, nothing installs it, or a file cannot be written.
         """
         found = self.results.settings
         if found is None:
@@ -280,11 +285,15 @@ class Tuned(Kept):
         return written
 
     def __repr__(self) -> str:
+        """Returns the title and the lines of the answer."""
         return "\n".join([f"Search of settings on {self.results.label}", *self.results.lines])
 
 
 def _parse_wanted(options: TuneOptions) -> _Wanted:
-    """Returns what the options ask for; raises `MouseholeError` for a fault in them."""
+    """Returns the search that the options ask for; raises `MouseholeError` for a fault in them.
+
+    Own policies must be loaded before.
+    """
     templates = _choose_templates(options)
     wants = _parse_list("objective", options.objectives) or ["short mean"]
     aims = tuple(objectives.parse_quantity("objective", one) for one in wants)
@@ -344,7 +353,10 @@ def _with_known_references(goal: Goal, baseline: str) -> Goal:
 
 
 def _parse_list(field: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Returns the items of an option; empty for none."""
+    """Returns the items of an option, split at commas; empty for none.
+
+    Raises `MouseholeError` for an empty item and one given twice.
+    """
     if given is None or not given:
         return ()
     return parse_texts(field, given if isinstance(given, str) else ",".join(given))
@@ -356,7 +368,7 @@ def _parse_sensitivity_seeds(given: int | None) -> int:
 
 
 def _choose_baseline(options: TuneOptions) -> str:
-    """Returns the baseline that is given, or else that of `for_`."""
+    """Returns the baseline that is given, or else that of `for_`; raises `MouseholeError` for no scheme."""
     return check_baseline(options.baseline or BASELINES.get(options.for_ or "", defaults.BASELINE))
 
 
@@ -426,7 +438,7 @@ def _drop_duplicates(schemes: Iterable[str]) -> list[str]:
 
 
 def _choose_where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend | None) -> Where:
-    """Reports what the search will cost, and returns where its runs are.
+    """Reports the cost of the search, and returns where its runs are.
 
     Times short runs for that. Raises `MouseholeError` if the memory is too small.
     """
@@ -449,11 +461,10 @@ def _choose_where(prepared: Prepared, wanted: _Wanted, families: int, backend: B
 def _run_search(
     prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], where: Where, begin: float
 ) -> tuple[Search, _Wanted]:
-    """Runs the search within its number of trials or its time.
+    """Runs the search within its number of trials or its time; returns it, and what is wanted from then on.
 
-    Raises `MouseholeError` for a quantity that is unknown here, and as `Search.run_round`.
-
-    Also returns what is wanted, without default limits on quantities that this traffic does not have.
+    The latter lacks default limits on quantities that this traffic does not have. Raises `MouseholeError` for
+    a quantity that is unknown here, and as `Search.run_round`.
     """
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
     schemes = tuple(_drop_duplicates([wanted.baseline, *others]))
@@ -480,7 +491,7 @@ def _run_within(
 ) -> None:
     """Runs rounds while another one, the judgement and the sensitivity fit into the budget.
 
-    At least one round is run. The time counts from `begin`, of `time.monotonic`.
+    At least one round is run. The time counts from `begin`, of `time.monotonic`. The progress is in seconds.
     """
     budget_s = wanted.budget_s or 0.0
     schemes = len(prepared.plan.schemes) + len(spaces) * _count_finalists(wanted, len(spaces))
@@ -540,16 +551,16 @@ def _choose_finalists(trials: Sequence[Trial], wanted: _Wanted, spaces: Sequence
 
 
 def _count_finalists(wanted: _Wanted, families: int) -> int:
-    """Returns how many settings of each scheme are judged."""
+    """Returns the number of settings of each scheme that are judged at most."""
     if len(wanted.goal.objectives) > 1:
         return ON_FRONT
     return FINALISTS if families == 1 else FINALISTS_OF_MANY
 
 
 def _unmet_limits_error(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
-    """Returns the error that no setting keeps the limits, with those that bind and the nearest one.
+    """Returns the error that no setting is within the limits, with those that bind and the nearest setting.
 
-    At least one setting ran all replications.
+    At least one setting ran all replications. Without limits it is the error of an objective that is unknown.
     """
     limits = wanted.goal.limits
     if not limits:
@@ -592,7 +603,7 @@ def _choose_recommended(results: Results, cell: Cell, goal: Goal, finalists: Seq
     known = {find_meaning(scheme): scheme for scheme in results.plan.schemes}
 
     def total(trial: Trial) -> float:
-        """Returns the sum of the costs of all objectives."""
+        """Returns the sum of the costs of all objectives, infinite if one is unknown."""
         scheme = known[find_meaning(trial.scheme)]
         changes = (
             objectives.to_cost(
@@ -616,6 +627,8 @@ def _choose_recommended(results: Results, cell: Cell, goal: Goal, finalists: Seq
 
 @dataclass(frozen=True)
 class _Sensitivity:
+    """The runs of the recommended setting with one parameter changed at a time."""
+
     rows: tuple[SensitivityRow, ...]
     runs: int
 
@@ -623,9 +636,9 @@ class _Sensitivity:
     def run(
         cls, prepared: Prepared, wanted: _Wanted, chosen: Trial, space: Space, where: Where
     ) -> "_Sensitivity":
-        """Changes one parameter of the recommended setting at a time, on unseen replications.
+        """Runs the recommended setting with one parameter changed at a time, on unseen replications.
 
-        Changes that the engine refuses are left out.
+        Returns a row per change and quantity. Changes that the engine refuses are left out.
         """
         moved = [
             (dimension, value, space.scheme({**chosen.values, dimension.name: value}))
@@ -657,7 +670,10 @@ def _make_results(
     judged: Comparison, wanted: _Wanted, search: Search, finalists: Sequence[Trial], chosen: Trial | None,
     more: _Sensitivity | None,
 ) -> TuneResults:  # fmt: skip
-    """Returns everything that the search found, with the answer in sentences."""
+    """Returns the results of the search, with the answer in sentences.
+
+    `chosen` is None if no finalist is recommended, `more` if no parameter was changed.
+    """
     results = judged.results
     (cell,) = results.plan.cells
     link = find_link_of_cell(results, cell)
@@ -688,7 +704,7 @@ def _make_results(
 
 
 def _list_trial_rows(trials: Sequence[Trial], goal: Goal, cell: Cell) -> tuple[TrialRow, ...]:
-    """Returns a row per setting tried and quantity. A change is relative, NaN if unknown."""
+    """Returns a row per setting tried and quantity; a change is relative, NaN if unknown."""
     on_front = {trial.scheme for trial in find_front(trials)}
     return tuple(
         TrialRow(

@@ -58,10 +58,10 @@ def tune_command(
     For example: mousehole tune web:sfd --rate 5mbit --load 0.9 --scheme sfd --limit 'long mean +10%'
     """
     sources = require_traffic(traffic, options.users, options.apps)
-    from mousehole.inputs import is_model
+    from mousehole.inputs import is_model_or_place
     from mousehole.tuning import tune
 
-    output.check_result(outputs, [name for name in sources if not is_model(name)])
+    output.check_result(outputs, [name for name in sources if not is_model_or_place(name)])
     _check_folder(outputs.install)
     try:
         found = tune(sources, **vars(replace(options, reporter=console_reporter())))
@@ -71,7 +71,10 @@ def tune_command(
 
 
 def _check_folder(given: str | None) -> None:
-    """Raises `MouseholeError` for a folder that cannot be written to, before any work. Nothing is made."""
+    """Raises `MouseholeError` for a folder that cannot be written to; makes nothing.
+
+    It is called before any work. None passes.
+    """
     if given is None:
         return
     place = Path(given)

@@ -35,17 +35,17 @@ class Quantity:
 
     @property
     def smaller_is_better(self) -> bool:
-        """Whether a decrease is wanted."""
+        """Returns whether a decrease is wanted."""
         return self.source.quantity.less_is_better
 
     @property
     def unit(self) -> str:
-        """The unit, as in the table of quantities."""
+        """Returns the unit, as in the table of quantities."""
         return self.source.quantity.unit
 
     @property
     def why_unknown(self) -> str:
-        """Why some traffic does not have it."""
+        """Returns a clause on why some traffic does not have it."""
         if self.source.kind:
             return f"no {self.source.kind.replace('_', ' ')}"
         if self.source.group:
@@ -54,7 +54,7 @@ class Quantity:
 
     @property
     def description(self) -> str:
-        """What is measured, in words."""
+        """Returns the quantity as text, such as `mean response time of short transfers`."""
         if self.source.kind:
             return measured.Measure(self.source.quantity, kind=self.source.kind).description
         return self.source.quantity.describe(f"{self.source.role} transfers")
@@ -75,24 +75,24 @@ class Limit:
 
     @property
     def text(self) -> str:
-        """The limit as users write it, such as `long mean +10%` or `calls delay p95 +5ms`."""
+        """Returns the limit as users write it, such as `long mean +10%` or `calls delay p95 +5ms`."""
         sign = "−" if self.change < 0 else "+"
         other = f" against {self.reference}" if self.reference else ""
         scale, unit = (100, "%") if self.is_relative else _SCALES.get(self.quantity.unit, (1, ""))
         return f"{self.quantity.name} {sign}{abs(scale * self.change):.10g}{unit}{other}"
 
     def excess(self, change: float) -> float:
-        """Returns by how much a change is beyond the limit; at most 0 keeps it.
+        """Returns the amount by which a change is beyond the limit; at most 0 is within it.
 
-        Changes are on a logarithmic scale, or in the quantity's own unit.
+        Changes are on a logarithmic scale, or in the quantity's own unit. NaN stays NaN.
         """
         over = change - (log1p(self.change) if self.is_relative else self.change)
         return over if self.quantity.smaller_is_better else -over
 
     def weight(self, excess: float) -> float:
-        """Returns an excess as a share of what is allowed, so that it can be added to others.
+        """Returns an excess as a share of the allowed change, so that it can be added to others.
 
-        A limit of no change keeps the excess in its own unit.
+        With a limit of no change the excess stays in its own unit.
         """
         return excess if self.is_relative or not self.change else excess / abs(self.change)
 
@@ -103,7 +103,10 @@ class Limit:
         return write_amount(weight * (abs(self.change) or 1), self.quantity.unit)
 
     def keeps(self, excess: float) -> bool:
-        """Returns whether an excess, as a mean, keeps the limit."""
+        """Returns whether an excess, as a mean, is within the limit.
+
+        An unknown excess is within a default limit.
+        """
         return excess <= 0 or (self.is_default and not isfinite(excess))
 
 
@@ -126,9 +129,10 @@ class Goal:
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
-        """Everything whose relative change is shown; long transfers stand for the price if nothing does.
+        """Returns the quantities whose relative change is shown, each once, the objectives first.
 
-        Limits in units of their own and default ones are only judged.
+        Long transfers stand for the price if there is only one quantity. Limits in units of their own and
+        default ones are only judged.
         """
         limited = (limit.quantity for limit in self.limits if limit.is_relative and not limit.is_default)
         wanted = (*self.objectives, *limited)
@@ -139,12 +143,12 @@ class Goal:
 
     @property
     def prices(self) -> tuple[Quantity, ...]:
-        """The quantities that may pay for the first objective."""
+        """Returns the quantities that may pay for the first objective: all shown ones but that."""
         return tuple(one for one in self.quantities if one != self.objectives[0])
 
 
 def list_quantities() -> dict[str, Quantity]:
-    """Returns every quantity by its name."""
+    """Returns every quantity that a search may have by its name, such as `short p99`."""
     found: dict[str, Quantity] = {}
     for measure in measured.measures():
         one = measure.quantity
@@ -190,7 +194,7 @@ def parse_limit(field: str, text: str) -> Limit:
 def list_default_limits(reference: str | None) -> tuple[Limit, ...]:
     """Returns the margins of the vetoes as limits against a scheme; None stands for the baseline.
 
-    Raises `KeyError` for a margin on what is no quantity of a search.
+    Raises `KeyError` for a margin on something else than a quantity of a search.
     """
     found = []
     for margin in vetoes.margins(()):
@@ -228,11 +232,9 @@ def estimate_change(
 
 
 def estimate_excess(results: Results, cell: Cell, one: Limit, scheme: str) -> Estimate:
-    """Returns how far a scheme is beyond a limit, with its interval, on the scale of `Limit.excess`.
+    """Returns the amount by which a scheme is beyond a limit, with its interval, as `Limit.excess` has it.
 
-    NaN if there is no such replication.
-
-    Replications in which a quantity is unknown are left out.
+    Replications in which a quantity is unknown are left out; it is NaN if there are no others.
     """
     reference = one.reference or results.plan.baseline
     if one.is_relative:
@@ -267,7 +269,7 @@ def make_family_design(results: Results, cell: Cell, one: Quantity, reference: s
 
 
 def to_cost(one: Quantity, log_change: float) -> float:
-    """Returns a change as a number to be lowered; infinite if the quantity is unknown."""
+    """Returns a logarithmic change as a number to be lowered; infinite if the quantity is unknown."""
     if not isfinite(log_change):
         return float("inf")
     return log_change if one.smaller_is_better else -log_change
