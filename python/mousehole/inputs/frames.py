@@ -255,7 +255,7 @@ class _Column:
             return np.empty(0), origin
         if origin is None:
             origin = values.min()
-        elif origin is not None and (values.dtype.kind == "M") != isinstance(origin, np.datetime64):
+        elif (values.dtype.kind == "M") != isinstance(origin, np.datetime64):
             raise self.fault(0, "of the same kind as the starts: both datetimes, or both numbers")
         return _to_seconds(values - origin, self.unit_ns), origin
 

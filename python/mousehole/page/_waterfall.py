@@ -185,10 +185,6 @@ def _make_row_axis(rows: list[str], is_first: bool) -> alt.Y:
 
 
 def _shorten_name(url: str) -> str:
-    """Returns the last part of an address' path, cut in the middle to 24 characters.
-
-    Of a path that ends in a slash it is the part before the last folder, or `/`.
-    """
-    path = urlsplit(url).path
-    name = path.rsplit("/", 1)[-1] or path.rsplit("/", 2)[0] or "/"
+    """Returns the last part of an address' path that is not empty, or `/`, cut to 24 characters."""
+    name = urlsplit(url).path.rstrip("/").rpartition("/")[-1] or "/"
     return name if len(name) <= 24 else f"{name[:11]}…{name[-12:]}"

@@ -197,7 +197,7 @@ def _make_description(given: Mapping[str, Any], folder: Path) -> Description:
         folder=folder,
     )
     if design == "grid" and listed is not None:
-        raise field_error("cells", str(listed), "left out of a grid, whose axes tell the cells")
+        raise field_error("cells", str(listed), "left out of a grid, whose axes give the cells")
     _check_names(made)
     return made
 

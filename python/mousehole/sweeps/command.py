@@ -39,7 +39,7 @@ app = make_command_app(cls=SweepGroup, no_args_is_help=True)
 @app.command(RUN, cls=CliCommand)
 def run_command(
     source: Annotated[
-        str, typer.Argument(metavar="FILE.toml", help="What to sweep; docs/sweep.md tells how.")
+        str, typer.Argument(metavar="FILE.toml", help="What to sweep; docs/sweep.md describes it.")
     ],
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Folder of the rows (default: FILE without its suffix).")
