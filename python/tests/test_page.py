@@ -503,6 +503,19 @@ class TestResults:
             f">{word}<" in text for word in ("droptail", "red", "8", "image", "first contentful paint")
         )
 
+    @pytest.mark.parametrize(
+        ("url", "name"),
+        [
+            ("https://a.example/", "/"),
+            ("https://a.example", "/"),
+            ("https://a.example/folder/photos/", "photos"),
+            ("https://a.example/folder/one.css?v=2", "one.css"),
+            (f"https://a.example/{'a' * 30}.js", f"{'a' * 11}…{'a' * 9}.js"),
+        ],
+    )
+    def test_waterfall__names_the_last_part_of_a_path(self, url: str, name: str) -> None:
+        assert waterfalls._shorten_name(url) == name
+
     def test_waterfall__says_where_no_load_counts(self, tmp_path: Path) -> None:
         found = make_results(1)
         charts.write_chart(waterfalls.draw_picture(found), tmp_path / "a.svg")
