@@ -136,7 +136,7 @@ def test_lab__transfers_overflow_a_small_buffer() -> None:
 def test_lab__answers_that_follow_losses_on_a_connection() -> None:
     """The receiver delays ACKs between requests, and the sender's window is what the losses left."""
     cells = [Cell(14_000, 0.0, 0.05, 5, buffer, (12_000, 12_000)) for buffer in (4, 100)]
-    (lossy,) = transfers.measure_following(cells, limit_s=20)
+    (lossy,) = transfers.measure_following_answers(cells, limit_s=20)
     assert lossy.cell == cells[0]
     assert min(abs(seconds - lossy.simulated_s) for seconds in lossy.linux_s) < 0.03
     assert "14 kB" in transfers.write_following([replace(lossy, simulated_s=9.0)])

@@ -165,7 +165,12 @@ def _split(text: str) -> list[str]:
 
 
 def _write_method(item: Item, text: str, name: str, owner: str) -> list[str]:
-    """Returns the lines of a method, indented; none for one whose name begins with two underscores."""
+    """Returns the stub's lines for a method, indented by four spaces.
+
+    A getter becomes a property, a constructor `__new__`, a class attribute its value in the installed engine.
+    Any other name that begins with two underscores gives no lines. Sets `item.types["->"]` of a constructor.
+    Raises `AttributeError` for a class attribute that the installed engine lacks.
+    """
     if "#[getter]" in item.attributes:
         written = _write_function(item, text, "self")
         return ["    @property", *(f"    {line}" for line in written.splitlines())]

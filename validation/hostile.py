@@ -79,7 +79,7 @@ def list_faults(tried: Try, ended: Ending) -> list[str]:
         "no sentence": ended.status in (1, 2) and not ended.err.strip(),
         "several lines": ended.status in (1, 2) and not _is_sentence(ended.err),
         "raw control characters": any(mark in shown for mark in STEERING),
-        "half-written": any(_is_half(name, content) for name, content in ended.new_files.items()),
+        "half-written": any(_is_unfinished(name, content) for name, content in ended.new_files.items()),
         "input changed": ended.is_input_changed,
         "silent success": ended.status == 0 and tried.is_refused,
     }
@@ -93,8 +93,8 @@ def _is_sentence(err: str) -> bool:
     return len(errors) == 1 and len(errors[0]) <= LONGEST_LINE
 
 
-def _is_half(name: str, content: bytes) -> bool:
-    """Returns whether an output file is unfinished, by its name and the end of its content."""
+def _is_unfinished(name: str, content: bytes) -> bool:
+    """Returns whether an output file is unfinished, by its name, its end, or as JSON that cannot be read."""
     if ".part" in name:
         return True
     if name.endswith(".json"):
@@ -123,7 +123,7 @@ def run_try(tried: Try, folder: Path) -> Ending:
         _wait_for_status(_fork(tried, folder, out, err), tried.kill_after_s)
         killed = {name for name in _hash_files(folder) if ".part" not in name and name not in before}
         half = {name: (folder / name).read_bytes() for name in killed}
-        if any(_is_half(name, content) for name, content in half.items()):
+        if any(_is_unfinished(name, content) for name, content in half.items()):
             return Ending(0, b"", "", half, False)
     status = _wait_for_status(_fork(tried, folder, out, err), WAIT_S)
     after = _hash_files(folder)

@@ -311,10 +311,14 @@ def measure_overflows(cells: Sequence[Cell] = tuple(OVERFLOWS), limit_s: float =
     return found
 
 
-def measure_following(cells: Sequence[Cell] = tuple(FOLLOWED), limit_s: float = LIMIT_S) -> list[Overflow]:
-    """Plays several answers on connections that lose packets, and returns the times of those after the first.
+def measure_following_answers(
+    cells: Sequence[Cell] = tuple(FOLLOWED), limit_s: float = LIMIT_S
+) -> list[Overflow]:
+    """Plays connections with several answers through small buffers, in Linux and in the simulator.
 
-    Cases without a loss on either side are left out. Ends the program as `witness.run_module` does.
+    Returns an `Overflow` for each cell in which either side lost a packet and Linux finished a connection.
+    Its times, in seconds, are from the end of the first answer to the end of the last. Ends the program as
+    `witness.run_module` does.
     """
     from mousehole import _engine
 
@@ -503,7 +507,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(write_single_acks(count_single_acks()))
         return 0
     if options.overflows:
-        found, following = measure_overflows(), measure_following()
+        found, following = measure_overflows(), measure_following_answers()
         print(write_overflows(found) + write_following(following))
         return int(too_many_differ(found) or too_many_differ(following))
     parts = []
@@ -516,7 +520,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parts.append(measure(cells, congestion, profile))
             print(write_markdown(parts[-1]), flush=True)
     if options.congestion is None and options.cell is None and options.largest >= max(SIZES):
-        found, following = measure_overflows(), measure_following()
+        found, following = measure_overflows(), measure_following_answers()
         text = "".join(map(write_markdown, parts)) + write_overflows(found) + write_following(following)
         document.renew(options.document, "validation WHAT=transfers", text)
         if too_many_differ(found) or too_many_differ(following):

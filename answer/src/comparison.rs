@@ -431,9 +431,14 @@ impl Cell {
 
     /// Returns whose primary endpoint it is: `transfers ≤ 15 kB`, or `calls (one-way delay, p95)`.
     pub fn describe_primary(&self) -> String {
-        let source = &self.primary().source;
-        match source.whose {
-            Whose::Kind(kind) => format!("{} ({})", kind.text(), source.quantity.words.axis),
+        let (whose, axis) = (self.name_primary(), &self.primary().source.quantity.words.axis);
+        if self.is_about_short() { whose } else { format!("{whose} ({axis})") }
+    }
+
+    /// Returns whose primary endpoint it is, without its quantity: `transfers ≤ 15 kB`, or `calls`.
+    pub fn name_primary(&self) -> String {
+        match self.primary().source.whose {
+            Whose::Kind(kind) => kind.text(),
             _ => self.plan.transfers(Role::Short),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::columns::{self, finite_or_none};
 use crate::comparison::{Cell, Plan, log_ratio, mean_of_finite};
-use crate::quantities::Link;
+use crate::quantities::{Better, Link};
 use crate::sizes::Role;
 use crate::statistics::{Design, Estimate};
 use crate::tables::change_in_bucket;
@@ -29,8 +29,8 @@ pub struct Change {
 pub struct OverviewRow {
     /// The scheme.
     pub scheme: String,
-    /// Mean response time of short transfers.
-    pub short_response_mean_s: f64,
+    /// Mean of the primary quantity over replications, in its own unit.
+    pub primary_mean: f64,
     /// Its change, by reference.
     pub against: Vec<(String, Change)>,
     /// Change of the mean response time of long transfers against the baseline; None for the baseline.
@@ -105,7 +105,7 @@ impl Plan {
     }
 }
 
-/// Returns one row per scheme: short transfers against every reference, long ones against the baseline.
+/// Returns one row per scheme: the primary endpoint against every reference, long transfers against the baseline.
 pub fn overview_rows(cell: &Cell) -> Vec<OverviewRow> {
     let references = cell.plan.overview_references();
     let delay = match cell.busier_link() {
@@ -114,19 +114,16 @@ pub fn overview_rows(cell: &Cell) -> Vec<OverviewRow> {
     };
     let against = |scheme: usize| {
         let others = references.iter().filter(move |name| **name != cell.name(scheme));
-        others.map(move |name| {
-            ((*name).to_owned(), change_of_role(cell, scheme, cell.scheme_index(name), Role::Short))
-        })
+        others.map(move |name| ((*name).to_owned(), change_of_primary(cell, scheme, cell.scheme_index(name))))
     };
     let row = |scheme: usize| OverviewRow {
         scheme: cell.name(scheme).to_owned(),
-        short_response_mean_s: mean_of_finite(&cell.bucket_values(
-            scheme,
-            cell.bucket_index(Role::Short),
-            "response_mean_s",
-        )),
+        primary_mean: mean_of_finite(&cell.values(&cell.primary().source, scheme)),
         against: against(scheme).collect(),
-        long: (scheme != cell.baseline()).then(|| change_of_role(cell, scheme, cell.baseline(), Role::Long)),
+        long: (scheme != cell.baseline()).then(|| {
+            let index = cell.bucket_index(Role::Long);
+            change_of_bucket(cell, scheme, cell.baseline(), index, &cell.design())
+        }),
         queue_delay_p95_s: mean_of_finite(&cell.read_scheme_values(scheme, delay)),
         reordered_share: mean_of_finite(&cell.read_scheme_values(scheme, "reordered_share")),
     };
@@ -150,11 +147,14 @@ pub fn size_rows(cell: &Cell) -> Vec<SizeRow> {
     cell.schemes().flat_map(rows).collect()
 }
 
-/// Returns the change of the mean response time of a summary bucket. That of short transfers has the intervals that
-/// hold for all schemes.
-fn change_of_role(cell: &Cell, scheme: usize, reference: usize, role: Role) -> Change {
-    let design = if role == Role::Short { cell.primary_design(reference) } else { cell.design() };
-    change_of_bucket(cell, scheme, reference, cell.bucket_index(role), &design)
+/// Returns the change of the primary quantity, with the intervals that hold for all schemes. A share below
+/// [`LEAST_SHARE`](crate::comparison::LEAST_SHARE) counts as that.
+fn change_of_primary(cell: &Cell, scheme: usize, reference: usize) -> Change {
+    // Where more is better, the costs are inverse values: their ratio is that of the values the other way round.
+    let is_inverse = cell.primary().source.quantity.better == Better::More;
+    let (own, other) = if is_inverse { (reference, scheme) } else { (scheme, reference) };
+    let [own, other] = [own, other].map(|scheme| cell.primary_values(scheme));
+    as_change(log_ratio(&own, &other, &cell.primary_design(reference)), &own, &other)
 }
 
 /// Returns the change of the mean response time of the bucket of this index.

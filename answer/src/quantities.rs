@@ -419,6 +419,18 @@ pub fn find_first_felt(
     first.into_iter().chain(stand_ins).find(|one| is_known(one))
 }
 
+/// Returns whether users of a kind of application feel a quantity first: it is one of the first, or stands in for them
+/// where the very first is not known.
+pub fn is_felt_first(
+    table: &[Quantity],
+    kind: Kind,
+    what: &Quantity,
+    is_known: impl Fn(&Quantity) -> bool,
+) -> bool {
+    let stands_in = || !table.iter().find(|one| one.primary_of.contains(&kind)).is_some_and(is_known);
+    what.primary_of.contains(&kind) || (what.stands_in_for.contains(&kind) && stands_in())
+}
+
 /// Returns what users of a kind of application feel, first to last.
 pub fn list_felt(table: &[Quantity], kind: Kind) -> impl Iterator<Item = &Quantity> {
     let first = table.iter().filter(move |one| one.primary_of.contains(&kind));

@@ -334,13 +334,13 @@ fn find_simpler(judged: &Judged, first: usize, shown: &[usize], traits: &impl Tr
     select_within(&judged.cell, first, shown, MARGIN).find(is_as_good)
 }
 
-/// Returns why a scheme is preferred to another one that is level with it, if it is.
+/// Returns why `scheme` is preferred to `other`; None if it is not. Callers compare their means.
 ///
-/// Under the other scheme some class is shown to pay against this one: more than its margin by estimate, and by an interval
-/// that excludes no harm, as for a veto. So chance decides nothing, and without margins nothing is preferred. Under this
-/// scheme no class pays against the other one, not even by estimate. Classes may gain less than under the other one, if none
-/// of them pays against the baseline and one of those who pay under the other one does: what people have today is not taken
-/// from one class to add to what another one gains.
+/// Some class is shown to pay under `other` against `scheme` (its veto binds), and no class pays under `scheme` against
+/// `other`, even by estimate. Exception: classes may, if none of them pays under `scheme` against the baseline, and a class
+/// of the first kind is shown to pay under `other` against the baseline: what people have today is not taken from one class
+/// to add to what another one gains. Without margins nothing is preferred; without an interval a veto binds by its
+/// estimate alone.
 fn find_preference(judged: &Judged, scheme: usize, other: usize) -> Option<Preference> {
     let pays = judged.shown_payers(other, scheme);
     let gains_less = judged.payers(scheme, other);

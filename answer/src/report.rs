@@ -52,12 +52,13 @@ fn has_intervals(plan: &Plan) -> bool {
     plan.replications as usize >= LEAST_REPLICATIONS
 }
 
-/// Returns the overview: the table if any run has transfers, and a remark if there are too few
-/// replications for intervals.
+/// Returns the overview: the table if any run has the primary quantity or transfers, and a remark if there are too
+/// few replications for intervals.
 fn write_overview(judged: &Judged, groups: &[GroupRow], duration: &str) -> Vec<Block> {
-    let plan = &judged.cell.plan;
-    let has_transfers = judged.cell.runs.iter().flatten().any(|run| run.count.iter().any(|count| *count > 0));
-    let table = has_transfers.then(|| Block::Table(tabulate_overview(&judged.cell, groups)));
+    let (cell, plan) = (&judged.cell, &judged.cell.plan);
+    let has_transfers = cell.runs.iter().flatten().any(|run| run.count.iter().any(|count| *count > 0));
+    let table = (has_transfers || cell.has_values(&cell.primary().source))
+        .then(|| Block::Table(tabulate_overview(cell, groups)));
     let quick = (!has_intervals(plan)).then(|| {
         let (word, give) = (plan.unit().name(), if plan.replications == 1 { "gives" } else { "give" });
         let runs = count_text(i64::from(plan.replications), word);
@@ -75,11 +76,14 @@ fn write_overview(judged: &Judged, groups: &[GroupRow], duration: &str) -> Vec<B
 /// Returns the table of the overview, a row per scheme.
 fn tabulate_overview(cell: &Cell, groups: &[GroupRow]) -> Table {
     let (plan, rows) = (&cell.plan, overview_rows(cell));
+    let quantity = &cell.primary().source.quantity;
     let references = plan.overview_references();
     let pages: Vec<&GroupRow> = groups.iter().filter(|row| is_of_pages(row)).collect();
     let mut columns = vec![Column::text("scheme"), Column::number("mean")];
     columns.extend(references.iter().map(|reference| Column::number(format!("change\nto {reference}"))));
-    columns.push(Column::number(format!("> {}\nto {}", size_text(plan.long_bytes as f64), plan.baseline)));
+    let has_long = cell.has_values(&cell.find_bucket_source(Role::Long, "response_mean_s"));
+    let heading = || format!("> {}\nto {}", size_text(plan.long_bytes as f64), plan.baseline);
+    columns.extend(has_long.then(|| Column::number(heading())));
     columns.extend((!pages.is_empty()).then(|| Column::number("page\nmean")));
     columns.push(Column::number("delay\np95"));
     let line = |row: &OverviewRow| {
@@ -90,9 +94,11 @@ fn tabulate_overview(cell: &Cell, groups: &[GroupRow]) -> Table {
             pages.iter().find(|page| page.scheme == row.scheme).map(|page| write_time(page.value.mean));
         // On the empty link a packet waits for packets of its own connection only.
         let is_alone = plan.schemes[cell.scheme_index(&row.scheme)].name == "empty";
-        let mut line = vec![mark_ideal(cell, &row.scheme), write_time(row.short_response_mean_s)];
-        line.extend(references.iter().map(|reference| write_whole_change(change(reference))));
-        line.push(write_whole_change(row.long));
+        let mut line = vec![mark_ideal(cell, &row.scheme), write_mean(quantity, row.primary_mean)];
+        line.extend(
+            references.iter().map(|reference| write_whole_change(change(reference), quantity.better)),
+        );
+        line.extend(has_long.then(|| write_whole_change(row.long, Better::Less)));
         line.extend(page);
         line.push(write_time(if is_alone { f64::NAN } else { row.queue_delay_p95_s }));
         line
@@ -103,7 +109,9 @@ fn tabulate_overview(cell: &Cell, groups: &[GroupRow]) -> Table {
         true => String::new(),
         false => format!("* {}: ideals that nobody can deploy. ", ideals.join(", ")),
     };
-    let caption = format!("Transfers{}: mean response time and its change, %", plan.sizes(Role::Short));
+    let axis = &quantity.words.axis;
+    let comma = if axis.contains(',') { "," } else { "" };
+    let caption = format!("{}: {axis}{comma} and its change, %", capitalise(&cell.name_primary()));
     Table {
         ends: if has_intervals(plan) { "In parentheses: 95 % intervals.".to_owned() } else { String::new() },
         note: format!("{stars}{}", describe_reordering(&rows)),
@@ -441,12 +449,12 @@ fn write_change(change: Option<Estimate>, better: Better) -> Figure {
 
 /// Returns `−32 (−36…−28)` in whole percent, coloured where the interval, or the range, excludes
 /// zero. It is unknown without a finite mean.
-fn write_whole_change(change: Option<Change>) -> Entry {
+fn write_whole_change(change: Option<Change>, better: Better) -> Entry {
     let Some(one) = change.filter(|change| change.mean.is_finite()) else {
         return Figure::new(UNKNOWN.to_owned(), None).into();
     };
     let [mean, low, high] = [one.mean, one.low, one.high].map(capped_whole_percent);
-    let tone = change_tone(one.low, one.high, Better::Less);
+    let tone = change_tone(one.low, one.high, better);
     Figure { tone, ..Figure::new(format!("{mean} ({low}…{high})"), Some(one.mean)) }.into()
 }
 
@@ -485,7 +493,8 @@ fn change_tone(low: f64, high: f64, better: Better) -> Tone {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::tests_support::{cell, make_cell, with_calls};
+    use crate::quantities::Kind;
+    use crate::tests_support::{cell, make_cell, with_calls, with_figure, without_transfers};
 
     /// Returns the first table whose caption begins so, also inside details; panics without one.
     fn table<'a>(blocks: &'a [Block], begin: &str) -> &'a Table {
@@ -530,6 +539,33 @@ mod tests {
         assert_eq!(tones(&table.rows[2])[2..5], [Tone::Good, Tone::Good, Tone::Bad]);
         assert!(table.note.starts_with("* srpt: ideals that nobody can deploy."), "{}", table.note);
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
+    }
+
+    #[test]
+    fn overview__without_short_transfers_is_about_what_calls_feel() {
+        let schemes = [("droptail", 1.0, 10.0), ("cake", 1.0, 10.0)];
+        let judged = Judged::new(make_cell(&schemes, |index, facts| {
+            without_transfers(with_calls(facts, "delay_p95_s", [0.2, 0.05][index]))
+        }));
+        let report = report_cell(&judged, "100s");
+        let table = table(&report.overview, "Calls: one-way delay, p95, and its change, %");
+        let headings: Vec<&str> = table.columns.iter().map(|column| column.heading.as_str()).collect();
+        assert_eq!(headings, ["scheme", "mean", "change\nto droptail", "delay\np95"], "no long transfers");
+        assert_eq!(texts(&table.rows[1])[..3], ["cake", "50 ms", "−75 (−75…−75)"]);
+        assert_eq!(tones(&table.rows[1])[2], Tone::Good);
+    }
+
+    #[test]
+    fn overview__where_more_is_better_shows_the_change_of_the_value() {
+        let schemes = [("droptail", 1.0, 10.0), ("cake", 1.0, 10.0)];
+        let judged = Judged::new(make_cell(&schemes, |index, facts| {
+            let value = [100.0, 300.0][index];
+            without_transfers(with_figure(facts, Kind::Responsiveness, "round_trips_per_minute", value))
+        }));
+        let report = report_cell(&judged, "100s");
+        let table = table(&report.overview, "Responsiveness: round trips per minute and its change, %");
+        assert_eq!(texts(&table.rows[1])[..3], ["cake", "300", "+200 (+200…+200)"]);
+        assert_eq!(tones(&table.rows[1])[2], Tone::Good);
     }
 
     #[test]
@@ -589,7 +625,7 @@ mod tests {
     fn changes__are_in_colour_only_where_the_ends_agree_and_end_at_a_factor_of_ten() {
         let change = |mean, low, high| Some(Change { mean, low, high, is_interval: true });
         let entries = [(0.1, 0.05, 0.2), (-0.1, -0.2, -0.05), (-0.1, -0.2, 0.05), (0.5, -0.9, 40_000.0)]
-            .map(|(mean, low, high)| write_whole_change(change(mean, low, high)));
+            .map(|(mean, low, high)| write_whole_change(change(mean, low, high), Better::Less));
         assert_eq!(tones(&entries), [Tone::Bad, Tone::Good, Tone::Plain, Tone::Plain]);
         assert_eq!(texts(&entries)[3], "+50 (−90…>+999)");
     }

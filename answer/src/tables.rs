@@ -2,7 +2,7 @@
 
 use crate::columns::{self, Estimates, estimate_columns, serialize_finite_or_null};
 use crate::comparison::{CENSORED_SHARE, Cell, Source, Whose, log_ratio};
-use crate::quantities::{Kind, Quantity, Subject, Table, list_felt};
+use crate::quantities::{self, Kind, Quantity, Subject, Table};
 use crate::reduction::Facts;
 use crate::sizes::{Bucket, Role, cdf_times_s, curve_edges_bytes};
 use crate::statistics::intervals::{positive_interval, share_interval};
@@ -407,8 +407,7 @@ fn is_felt_first(cell: &Cell, group: &str, what: &Quantity, kind: Option<Kind>) 
         let mut figures = cell.runs.iter().flatten().flat_map(|run| &run.groups);
         figures.any(|(own, what, _)| own == group && *what == first.name())
     };
-    let stands_in = || !list_felt(&cell.table, kind).take(1).any(is_known);
-    what.primary_of.contains(&kind) || (what.stands_in_for.contains(&kind) && stands_in())
+    quantities::is_felt_first(&cell.table, kind, what, is_known)
 }
 
 /// Returns how the load of a cell was reached: means over the baseline's replications.

@@ -170,7 +170,7 @@ pub fn judge(
         let text = format!("worse by {} % ({})", capped_percent(loss.mean), interval_text(&loss, unit));
         return Verdict::new(Outcome::Worse, text);
     }
-    undecided_verdict(&ratio.negated(), &gain, design, unit, faster)
+    judge_undecided(&ratio.negated(), &gain, design, unit, faster)
 }
 
 /// Describes how an exploratory endpoint changed, and whether for the better. Without an interval, and for a quantity of
@@ -222,9 +222,12 @@ fn judge_without_interval(ratio: &Estimate, unit: Unit) -> Verdict {
     Verdict { seeds_needed: Some(least as u32), ..Verdict::undecided(&few) }
 }
 
-/// Returns the verdict that nothing is decided, with what remains possible and the number of
-/// replications that would decide if the spread stays; None if even 1000 would hardly.
-fn undecided_verdict(
+/// Returns an undecided verdict, whose text names the gain and the harm that the interval leaves possible.
+///
+/// `log_gain` is the negated log-ratio of the costs, `gain` the gain as a share, and `faster` in how many of how many
+/// units the scheme was faster. The field `seeds_needed` is the number of replications that would decide if mean and
+/// spread stayed the same; it is None if that exceeds 1000, or if only a longer capture could.
+fn judge_undecided(
     log_gain: &Estimate,
     gain: &Estimate,
     design: &Design,

@@ -417,13 +417,17 @@ pub fn run_test(program: BorrowedFd, run: TestRun) -> io::Result<Tested> {
     }
 }
 
-/// Returns the kernel's information about an object: its struct bpf_*_info.
-fn read_info<T>(of: BorrowedFd) -> io::Result<T> {
+/// Reads the kernel's information about the BPF object `object` (BPF_OBJ_GET_INFO_BY_FD). `T` must be the struct of its
+/// kind, such as `bpf_map_info`; nothing checks that.
+///
+/// # Errors
+/// The kernel's error.
+fn read_info<T>(object: BorrowedFd) -> io::Result<T> {
     // SAFETY: the kernel's structs of information are numbers, which may be zero; the size is given.
     unsafe {
         let mut info: T = mem::zeroed();
         let mut attributes: bpf_attr = mem::zeroed();
-        attributes.info.bpf_fd = of.as_raw_fd() as u32;
+        attributes.info.bpf_fd = object.as_raw_fd() as u32;
         attributes.info.info_len = size_of::<T>() as u32;
         attributes.info.info = &raw mut info as u64;
         call_bpf(bpf_cmd::BPF_OBJ_GET_INFO_BY_FD, &mut attributes)?;

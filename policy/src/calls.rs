@@ -52,7 +52,8 @@ impl Policy {
         self.raw().draws.is_none_or(|draws| unsafe { draws(params.pointer()) != 0 })
     }
 
-    /// Returns whether it offers the function behind [`Policy::draws`]; without it, it may always read the number.
+    /// Returns whether the header defines the function behind [`Policy::draws`]. If it does not, callers must assume that
+    /// the policy reads the random number.
     pub fn offers_draws(&self) -> bool {
         self.raw().draws.is_some()
     }

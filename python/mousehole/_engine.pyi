@@ -163,6 +163,11 @@ def in_own_unit(
     does not have.
     """
 
+def is_felt_first(table: Sequence[Quantity], kind: str, what: Quantity, known: Sequence[str]) -> bool:
+    """Returns whether users of a kind of application feel `what` first, or it stands in for that
+    where the very first is not among the names `known`.
+    """
+
 def difference_scale(unit: str) -> tuple[float, str]:
     """Returns the factor by which differences of a quantity's unit are multiplied in texts, and the
     name of the unit there.

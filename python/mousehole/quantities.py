@@ -84,8 +84,7 @@ def is_primary(kind: str | None, what: str, known: Collection[str]) -> bool:
     one = find("application", what)
     if kind is None:
         return "application" in one.tables
-    first = next(one.name for one in table() if kind in one.primary_of)
-    return kind in one.primary_of or (kind in one.stands_in_for and first not in known)
+    return _engine.is_felt_first(table(), kind, one, list(known))
 
 
 def figures_in_order(figures: Iterable[tuple[str, str]], kinds: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ use mousehole_answer::judged::Judged;
 use mousehole_answer::margins::{self, Refused};
 use mousehole_answer::notes;
 use mousehole_answer::overview::as_change;
-use mousehole_answer::quantities::{Kind, Subject};
+use mousehole_answer::quantities::{self, Kind, Subject};
 use mousehole_answer::reduction::{Colour, Facts};
 use mousehole_answer::report::report_cell;
 use mousehole_answer::setting::Setting;
@@ -35,7 +35,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 type Table<'py> = Vec<PyRef<'py, Quantity>>;
 
 /// Returns copies of the quantities that a table of Python objects wraps, in its order.
-fn clone_quantities(table: &Table<'_>) -> Vec<mousehole_answer::quantities::Quantity> {
+fn clone_quantities(table: &Table<'_>) -> Vec<quantities::Quantity> {
     table.iter().map(|quantity| quantity.0.clone()).collect()
 }
 
@@ -200,13 +200,7 @@ fn judge(
     faster: Option<(u32, u32)>,
 ) -> PyResult<Verdict> {
     let unit: Unit = unit.map_or(Ok(Unit::Replication), pythonize::depythonize)?;
-    Ok(Verdict(verdicts::judge(
-        &ratio.0,
-        mousehole_answer::quantities::Better::Less,
-        &design_or_default(design),
-        unit,
-        faster,
-    )))
+    Ok(Verdict(verdicts::judge(&ratio.0, quantities::Better::Less, &design_or_default(design), unit, faster)))
 }
 
 /// Describes how an exploratory endpoint changed.
@@ -318,6 +312,20 @@ fn in_own_unit(
 ) -> PyResult<(f64, bool)> {
     let found = margins::convert_to_own_unit(name, quantity.0.unit, number, unit);
     found.map_err(|refused| to_error(py, field, text, refused))
+}
+
+/// Returns whether users of a kind of application feel `what` first, or it stands in for that where the very first is not
+/// among the names `known`.
+#[pyfunction]
+// python: kind: str
+fn is_felt_first(
+    table: Table<'_>,
+    kind: &Bound<'_, PyAny>,
+    what: PyRef<'_, Quantity>,
+    known: Vec<String>,
+) -> PyResult<bool> {
+    let is_known = |one: &quantities::Quantity| known.contains(&one.name());
+    Ok(quantities::is_felt_first(&clone_quantities(&table), pythonize::depythonize(kind)?, &what.0, is_known))
 }
 
 /// Returns the factor by which differences of a quantity's unit are multiplied in texts, and the name of the unit there.
@@ -732,6 +740,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(read_change, module)?,
         wrap_pyfunction!(in_own_unit, module)?,
         wrap_pyfunction!(difference_scale, module)?,
+        wrap_pyfunction!(is_felt_first, module)?,
     ] {
         module.add_function(function)?;
     }

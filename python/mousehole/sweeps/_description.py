@@ -190,7 +190,7 @@ def _make_description(given: Mapping[str, Any], folder: Path) -> Description:
         options={name: _check_value(f"options.{name}", value) for name, value in options.items()},
         design=design,
         cells=tuple({name: value for name, value in cell.items() if name != SCHEME} for cell in cells),
-        count=_parse_count(listed) if design == "latin-hypercube" else 0,
+        count=_parse_cell_count(listed) if design == "latin-hypercube" else 0,
         seeds=require_at_least("seeds", given.get("seeds", 5), 1),
         draw_seed=require_at_least("draw_seed", given.get("draw_seed", 1), 0),
         policy=tuple(str(folder / one) for one in policy),
@@ -219,10 +219,10 @@ def _parse_schemes(given: Any, axes: dict[str, Axis]) -> tuple[str, ...]:
     return parse_texts("axes.scheme", list(dict.fromkeys(map(str, axis))))
 
 
-def _parse_count(given: Any) -> int:
+def _parse_cell_count(given: Any) -> int:
     """Returns the number of cells of a Latin hypercube.
 
-    Raises `MouseholeError` for none and for a faulty one.
+    Raises `MouseholeError` unless it is a whole number of at least 1; None counts as missing.
     """
     if given is None:
         raise missing_error("cells", "the number of cells of the Latin hypercube")

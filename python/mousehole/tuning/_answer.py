@@ -62,9 +62,9 @@ def _write_share(share: float) -> str:
 
 
 def describe_limit(row: LimitRow) -> str:
-    """Returns a clause on whether a setting is within a limit on unseen replications.
+    """Returns how a limit fared on unseen replications, to follow "the limit is".
 
-    It also has whether that holds by the whole interval.
+    A mean within the limit, without an interval or with one that reaches beyond, is "kept by the mean".
     """
     return {KEPT: "kept", BROKEN: "broken"}.get(row.outcome, "kept by the mean, not by the whole interval")
 

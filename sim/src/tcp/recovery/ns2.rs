@@ -28,10 +28,10 @@ pub(super) fn accept_new_ack(tcb: &mut Tcb, next: u32, now: Time, params: &Param
     tcb.clock.release_all();
 }
 
-/// Handles a timeout: everything outstanding is sent again in slow start. Returns `false` if
-/// nothing is outstanding; the window closes all the same and the timer runs on. Tahoe does not
-/// reset its count of duplicate ACKs, so those still to come cause no limited transmit and no third
-/// duplicate.
+/// Handles a retransmission timeout as ns-2 does: closes the window to one segment and rewinds, so that everything
+/// outstanding is sent again in slow start, and returns `true`. If nothing is outstanding, it only closes the window,
+/// restarts the timer and returns `false`. Tahoe keeps its count of duplicate ACKs: if three were counted before the
+/// timeout, later duplicates have no effect.
 pub(super) fn time_out(tcb: &mut Tcb, now: Time, params: &Params) -> bool {
     if params.variant != Variant::Tahoe {
         tcb.clock.restart_duplicates();

@@ -117,7 +117,7 @@ fn classify_by_totals(flow: &FlowShape) -> Option<FlowClass> {
             let is_same = are_alike(up.0, down.0) && are_alike(up.1, down.1);
             Some(if is_same { FlowClass::Call } else { FlowClass::Game })
         }
-        Protocol::Udp if is_video_total(flow) => Some(FlowClass::VideoCall),
+        Protocol::Udp if is_video_call_by_totals(flow) => Some(FlowClass::VideoCall),
         Protocol::Tcp if up.1.max(down.1) <= f64::from(TINY_BYTES) && within(&KEY_RATE) => {
             Some(FlowClass::Login)
         }
@@ -125,11 +125,16 @@ fn classify_by_totals(flow: &FlowShape) -> Option<FlowClass> {
     }
 }
 
-/// Returns whether a flow of which only sums are known looks like a video call.
-fn is_video_total(flow: &FlowShape) -> bool {
+/// Returns whether the totals of a UDP flow are those of a video call.
+///
+/// The direction with more bytes needs [`FRAME_PACKETS`] packets per frame at [`LEAST_FRAMES`] frames a second, a mean
+/// payload of [`VIDEO_MEAN_BYTES`], and at most [`VIDEO_MAX_BPS`]. The other must carry the share [`VIDEO_BACK`] of its
+/// bytes. The caller checks protocol, duration and that packets are counted.
+fn is_video_call_by_totals(flow: &FlowShape) -> bool {
     let [up, down] = &flow.ways;
     let (more, less) = if up.bytes > down.bytes { (up, down) } else { (down, up) };
-    let is_framed = packet_rate(more, flow) >= FRAME_PACKETS * 15.0 && mean_bytes(more) >= VIDEO_MEAN_BYTES;
+    let is_framed =
+        packet_rate(more, flow) >= FRAME_PACKETS * LEAST_FRAMES && mean_bytes(more) >= VIDEO_MEAN_BYTES;
     is_framed
         && bits_per_second(more, flow) <= VIDEO_MAX_BPS
         && compute_share(less.bytes, more.bytes) >= VIDEO_BACK

@@ -91,6 +91,8 @@ pub const KEY_RATE: RangeInclusive<f64> = 0.2..=10.0;
 pub const ALIKE: f64 = 0.2;
 /// Mean payload of video's packets in a log, the least. Reading.
 pub const VIDEO_MEAN_BYTES: f64 = 400.0;
+/// Frames a second of a video call of which a log has the totals, the least. Reading.
+pub const LEAST_FRAMES: f64 = 15.0;
 /// Share of the payload that comes back in a log's row of a video call. Reading.
 pub const VIDEO_BACK: f64 = 0.1;
 

@@ -278,7 +278,7 @@ pub fn normalise_spaced_names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<
 }
 
 impl Columns {
-    /// Finds the columns of a header, whose names are normalised by [`normalise_spaced_names`]. Only a start and the
+    /// Finds the columns of a header, whose names are normalised by [`normalise_names`]. Only a start and the
     /// bytes of `direction` are necessary.
     ///
     /// # Errors
