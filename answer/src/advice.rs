@@ -418,7 +418,7 @@ impl Answer<'_> {
         let others: Vec<usize> = peers.iter().copied().filter(is_other).collect();
         let harmed = self.find_harm(chosen);
         let harmless = if harmed.is_empty() { None } else { self.find_harmless(&found.shown) };
-        lines.extend(alternative.as_ref().map(|one| self.alternative_text(chosen, one)));
+        lines.extend(alternative.as_ref().map(|one| self.alternative_text(chosen, one, harmless)));
         lines.extend(harmless.filter(is_other).and_then(|scheme| self.harmless_text(scheme)));
         lines.push(self.sureness_text(Some(chosen), &others));
         lines.extend(self.remarks());

@@ -75,8 +75,8 @@ pub struct Choice {
     pub preferred_to: Option<Preference>,
 }
 
-/// Why a scheme is preferred to one of a smaller mean: for [`Reason::Shown`] and [`Reason::Simple`] it is at most 5 %
-/// slower than that one, otherwise at most 10 %.
+/// Why a scheme is preferred to one of a smaller mean: for [`Reason::Estimated`] and [`Reason::Demotes`] it is at most
+/// 10 % slower than that one, otherwise at most 5 %.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preference {
     /// The scheme of the smaller mean.
@@ -135,7 +135,7 @@ pub trait Traits {
 /// within 5 % of the first one is preferred under which other classes pay less, by
 /// `find_preference`; else one within 10 % under which nobody pays by estimate where somebody may
 /// under the first; and else one of those within 5 % under which nobody pays against the first and
-/// whose long transfers are shown to take less. One within 10 % under which nobody pays, against the
+/// whose long transfers are shown to take less. One within 5 % under which nobody pays, against the
 /// baseline either, takes the place of a scheme under which somebody is shown to pay against it; and
 /// one that `tc` alone installs takes that of one that needs more and serves nobody better.
 ///
@@ -293,7 +293,7 @@ fn find_cautious(judged: &Judged, first: usize, shown: &[usize], traits: &impl T
     Some(Choice { scheme, preferred_to: Some(Preference { other: first, pays, gains_less, reason }) })
 }
 
-/// Returns the first of the schemes near `first` under which nobody pays by estimate, neither against the baseline nor
+/// Returns the first of the schemes level with `first` under which nobody pays by estimate, neither against the baseline nor
 /// against what people would have, where under `first` some class is shown to pay against the baseline. None if no class
 /// is, or there is no such scheme.
 fn find_harmless_today(
@@ -311,7 +311,7 @@ fn find_harmless_today(
         let payers = [judged.payers(*scheme, baseline), judged.possible_payers(*scheme)];
         payers.iter().all(|one| one.is_empty()) && !traits.demotes(*scheme)
     };
-    let scheme = select_within(&judged.cell, first, shown, NEAR).find(is_harmless)?;
+    let scheme = select_within(&judged.cell, first, shown, MARGIN).find(is_harmless)?;
     let gains_less = judged.payers(scheme, first).to_vec();
     let preferred_to = Some(Preference { other: first, pays, gains_less, reason: Reason::Today });
     Some(Choice { scheme, preferred_to })

@@ -110,18 +110,28 @@ impl Answer<'_> {
         Some(format!("With {name} nobody is worse off than under {baseline}, and {words} are {verdict}."))
     }
 
-    /// Returns which scheme serves short transfers as well or nearly so, whom it spares and whom it costs how much.
-    pub(super) fn alternative_text(&self, chosen: usize, one: &Alternative) -> String {
+    /// Returns which scheme serves short transfers as well or nearly so, whom it spares and whom it costs how much; and where
+    /// it is the `harmless` one, that nobody pays under it.
+    pub(super) fn alternative_text(
+        &self,
+        chosen: usize,
+        one: &Alternative,
+        harmless: Option<usize>,
+    ) -> String {
         let name = self.cell.name(one.scheme);
         let change = capped(primary_ratio(self.cell, one.scheme, chosen).as_change().mean);
         let spares = summarise_vetoes(one.spares.iter());
         let costs = summarise_vetoes(one.costs.iter());
         let costs = if costs.is_empty() { costs } else { format!(", and costs {costs}") };
+        let harmless = match harmless == Some(one.scheme) {
+            true => format!(" Nobody is worse off with it than under {}.", self.cell.plan.baseline),
+            false => String::new(),
+        };
         if one.is_level {
-            return format!("As good is {name} ({change} %): it spares {spares}{costs}.");
+            return format!("As good is {name} ({change} %): it spares {spares}{costs}.{harmless}");
         }
         let words = self.cell.describe_primary();
-        format!("{name} is slower for {words} ({change} %), but spares {spares}{costs}.")
+        format!("{name} is slower for {words} ({change} %), but spares {spares}{costs}.{harmless}")
     }
 
     /// Returns which scheme this one is preferred to, who pays under that one, and who gains more.
