@@ -126,6 +126,7 @@ fn parse_row(
         start: at.ns,
         file: ledger.index as u32,
         order: ledger.rows,
+        rows: 1,
         client,
         server: collector.hosts.intern(entry.server),
         rtt: None.into(),

@@ -308,6 +308,7 @@ impl Reading<'_> {
             start: from,
             file: self.ledger.index as u32,
             order: self.ledger.rows,
+            rows: 1,
             client: self.collector.hosts.intern(client),
             server: self.collector.hosts.intern(server),
             rtt: stamp::parse_span("rtt", field_text(values, Field::Rtt), self.duration_unit)?

@@ -134,6 +134,7 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> AddRes
         start: at.ns,
         file: ledger.index as u32,
         order: ledger.rows,
+        rows: 1,
         client: collector.hosts.intern(row.client),
         server: collector.hosts.intern(row.server),
         rtt: rtt.into(),
