@@ -203,6 +203,14 @@ fn first_compiler(given: Option<String>) -> Option<String> {
     given.into_iter().chain(["cc", "gcc", "clang"].map(String::from)).find(runs)
 }
 
+/// Returns the name that the policy of a header has in schemes: its file's name, with hyphens.
+///
+/// # Errors
+/// As [`load`] for the file's name, one sentence without the header's name.
+pub fn name_policy(path: &Path) -> Result<String, String> {
+    c_name(path).map(|name| name.replace('_', "-"))
+}
+
 /// Returns the C name of a header's policy: its file's name, with underscores for hyphens.
 ///
 /// # Errors
