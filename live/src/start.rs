@@ -17,7 +17,8 @@ use crate::put::{Put, Verb, What};
 use crate::qdisc::Qdisc;
 use crate::record::{Attachment, Record, Redirect, SCHEMA, SavedQdisc, digest_header, read_unix_s};
 use crate::request::{Attach, Mode, Request, Via};
-use crate::{agent, confirm, kept, links, native, netlink, qdisc, stop};
+use crate::{agent, confirm, kept, native, netlink, qdisc, stop};
+use mousehole_netlink::links;
 use mousehole_scheme::units::{Buffer, Dur, Rate};
 
 /// The options of a start that are not part of the request.
