@@ -558,7 +558,7 @@ fn list_names(wanted: impl Fn(Part) -> bool) -> Vec<&'static str> {
     let has = |scheme: &NamedScheme| scheme.stages.iter().any(|preset| wanted(preset.resolve()));
     let mut names: Vec<&str> =
         SCHEMES.iter().filter(|scheme| has(scheme)).map(|scheme| scheme.name).collect();
-    let parts = Part::all_parts().into_iter().filter(|part| wanted(*part)).map(|part| part.name());
+    let parts = Part::all().into_iter().filter(|part| wanted(*part)).map(|part| part.name());
     for name in parts {
         if !names.contains(&name) {
             names.push(name);

@@ -469,7 +469,7 @@ fn cell_or<'a>(record: &'a ByteRecord, column: Option<usize>, otherwise: &'a [u8
 /// for a malformed one.
 fn parse_ports(record: &ByteRecord, columns: &Columns) -> [u16; 2] {
     let of = |port: Option<usize>, host| match port {
-        Some(_) => one_way::parse_port(cell_or(record, port, b"")),
+        Some(_) => hosts::parse_port(cell_or(record, port, b"")).unwrap_or(0),
         None => hosts::split_port(cell_or(record, host, b"")).1.unwrap_or(0),
     };
     [of(columns.client_port, columns.client), of(columns.server_port, columns.server)]
