@@ -11,6 +11,7 @@ use crate::human::{
 use crate::kernel::monotonic_ns;
 use crate::layout::{KEEP_DSCP, Key, Settings};
 use crate::observe::{Entry, Observed, observe_running};
+use crate::qdisc::format_id;
 use crate::request::Mode;
 use mousehole_policy::{Colour, Kind, Params, State};
 use mousehole_scheme::units::Buffer;
@@ -324,9 +325,7 @@ fn describe_action(one: &Observed, settings: &Settings, key: &Key, flow: &FlowRe
         match (settings.action.priority[index], settings.action.dscp[index]) {
             (0, KEEP_DSCP) => format!("{name} packets stay as they are"),
             (0, dscp) => format!("DSCP of {name} packets is set to {dscp}"),
-            (priority, _) => {
-                format!("{name} packets go to class {:x}:{:x}", priority >> 16, priority & 0xffff)
-            }
+            (priority, _) => format!("{name} packets go to class {}", format_id(priority)),
         }
     };
     let is_untouched = settings.action.priority.iter().all(|one| *one == 0)

@@ -690,9 +690,8 @@ fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs
         lines.push(match action.priority[1] {
             0 => format!("long flows get DSCP {}; ECN bits are never touched", action.dscp[1]),
             priority => format!(
-                "long flows go to {:x}:{:x}{}; no byte of a packet changes",
-                priority >> 16,
-                priority & 0xffff,
+                "long flows go to {}{}; no byte of a packet changes",
+                qdisc::format_id(priority),
                 if matches!(plan.shaper, Shaper::Cake(_)) { ", CAKE's Bulk tin" } else { "" }
             ),
         });

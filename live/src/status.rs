@@ -441,8 +441,8 @@ impl<'a> Present<'a> {
             names_tin && self.one.name.is_some() && self.root().is_none_or(|root| root.major() != handle);
         is_missing.then(|| {
             format!(
-                "marks name a tin of {:x}:, but at the root is {}, which ignores them; `down` and the command start afresh",
-                handle >> 16,
+                "marks name a tin of {}, but at the root is {}, which ignores them; `down` and the command start afresh",
+                qdisc::format_id(handle),
                 self.name_root().unwrap_or("nothing".into())
             )
         })
@@ -534,13 +534,8 @@ pub(crate) fn describe_action(request: &Request, shadow: bool, action: &crate::l
         (0, KEEP_DSCP) => "nothing is changed".to_string(),
         (0, dscp) => format!("long flows get DSCP {dscp}"),
         (_, _) => {
-            let class = |priority: u32| format!("{:x}:{:x}", priority >> 16, priority & 0xffff);
-            let mut all: Vec<String> = action
-                .priority
-                .iter()
-                .filter(|priority| **priority != 0)
-                .map(|priority| class(*priority))
-                .collect();
+            let given = action.priority.iter().filter(|priority| **priority != 0);
+            let mut all: Vec<String> = given.map(|priority| qdisc::format_id(*priority)).collect();
             all.dedup();
             match action.priority[0] {
                 0 => format!("long flows go to {}", all.join(", ")),
