@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CARGO ?= cargo
 ENGINE := python/mousehole/_engine.abi3.so
-ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates policy/check/src policy/check/c scheme/src sim/src answer/src compare/src link/src python/src -type f 2>/dev/null) \
+ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates policy/check/src policy/check/c scheme/src sim/src answer/src compare/src netlink/src link/src python/src -type f 2>/dev/null) \
 	$(wildcard */build.rs Cargo.toml Cargo.lock */Cargo.toml python/pyproject.toml .git/logs/HEAD)
 PYTHON_FILES := python bench tests papers validation tools examples live/tests
 

@@ -13,7 +13,6 @@ import os
 import platform
 import re
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench import BINARY, ROOT, engine
+from bench.instructions import read_compiler
 from tools import document
 
 TARGET = "bench WHAT=performance"
@@ -137,12 +137,12 @@ def describe_machine() -> str:
     """
     found = re.search(r"^model name\s*: (.*)$", read_or_empty("/proc/cpuinfo"), re.MULTILINE)
     model = found[1] if found else platform.machine()
-    rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout.strip()
     load = os.getloadavg()[0]
     others = "**Other programs were running**, so clocks are noisy."
     calm = "Nothing else of weight was running."
     lines = [
-        f"Measured on {model}, {os.cpu_count()} cores to this machine, Linux {platform.release()}, {rustc}.",
+        f"Measured on {model}, {os.cpu_count()} cores to this machine, Linux {platform.release()}, "
+        f"rustc {read_compiler()}.",
         f"One-minute load average when it began: {load:.1f}. {calm if load < 0.5 else others}",
     ]
     return "\n".join(lines) + "\n"

@@ -23,8 +23,8 @@ fn main() {
     println!("cargo:rerun-if-changed={}", headers.display());
     println!("cargo:rerun-if-changed={}", sources.display());
     println!("cargo:rerun-if-env-changed=CLANG");
-    let clang = find_clang();
-    if Command::new(&clang).arg("--version").output().is_err() {
+    let clang = mousehole_policy::process::name_clang();
+    if mousehole_policy::process::ask_version(&clang).is_none() {
         panic!("{clang} does not run; it compiles the programs for the kernel, and `make deps` installs it");
     }
     let combinations = list_combinations();

@@ -28,7 +28,8 @@ CRATES: dict[str, set[str]] = {
     "mousehole-compare": {"mousehole-sim", "mousehole-answer", "mousehole-scheme"},
     "mousehole-wasm": {"mousehole-compare"},
     "mousehole-web": {"mousehole-sim", "mousehole-answer", "mousehole-compare"},
-    "mousehole-link": {"mousehole-sim"},
+    "mousehole-netlink": set(),
+    "mousehole-link": {"mousehole-sim", "mousehole-netlink"},
     "mousehole-python": {
         "mousehole-sim",
         "mousehole-answer",
@@ -38,7 +39,7 @@ CRATES: dict[str, set[str]] = {
         "mousehole-link",
     },
     "mousehole-check": {"mousehole-policy"},
-    "mousehole-live": {"mousehole-answer", "mousehole-policy", "mousehole-scheme"},
+    "mousehole-live": {"mousehole-answer", "mousehole-netlink", "mousehole-policy", "mousehole-scheme"},
 }
 # crate → crates of ours that its tests may use besides
 OF_TESTS: dict[str, set[str]] = {"mousehole-live": {"mousehole-sim"}}

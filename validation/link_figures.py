@@ -1,9 +1,8 @@
-"""`mousehole link` beside the simulator and, where it can be had, the kernel; and what it carries.
+"""`mousehole link` beside the simulator, and what it carries.
 
 Lists of flows are those of `validation.live`: endless CUBIC flows beside fetches of 1 to 20 kB, at 10 Mb/s.
-Each list is played by the simulator (profile `linux`), by real TCP through `mousehole link`, which times the
-fetches, and with `--kernel` by real TCP through `mousehole-live up`. `make validation WHAT=link_figures`
-writes the tables of docs/link.md.
+Each list is played by the simulator (profile `linux`), and by real TCP through `mousehole link`, which times
+the fetches. `make validation WHAT=link_figures` writes the tables of docs/link.md.
 
 Exit code 1 when a mean, a median, or a ratio to RED differs by more than the bound, or when the link carries
 less or later than it must. A run that the link itself calls invalid is played again; exit code 1 also when
@@ -29,8 +28,7 @@ from mousehole.base import MouseholeError, counted
 from mousehole.engine_types import Scenario
 
 from tools import document
-from validation import live, witness
-from validation.lab import live as live_lab
+from validation import live
 from validation.lab.tools import keep_busy
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -143,30 +141,16 @@ def compare_lists(options: argparse.Namespace) -> tuple[str, bool]:
         f"{counted(MOST_PLAYS - 1, 'time')}; {invalid or 'none'} of those shown "
         f"{'is' if invalid == 1 else 'are'} invalid."
     )
-    text = write_lists(runs, "link", options, validity)
-    rows = live.compare(runs)
-    path = live_lab.find_program()
-    if options.kernel and path is not None:
-        kernel = live.measure_all(list(live.SCHEMES), options.lists, options.seconds, live.JOBS, path)
-        text += "\n" + write_lists(kernel, "kernel", options, f"{live.JOBS} runs at a time.")
-        rows += live.compare(kernel)
-    return text, not invalid and not any(row.verdict == "DIFFERS" for row in rows)
-
-
-def write_lists(runs: Sequence[live.Run], way: str, options: argparse.Namespace, validity: str) -> str:
-    """Returns the table that compares the simulator with `way`, link or kernel, after its conditions.
-
-    `runs` is not empty.
-    """
     rows = live.compare(runs)
     loads = [run.load for run in runs]
     conditions = (
-        f"Simulator and {way}: {options.lists} lists of {options.seconds:g} s, {live.BULK} CUBIC flows "
+        f"Simulator and link: {options.lists} lists of {options.seconds:g} s, {live.BULK} CUBIC flows "
         f"without end beside about {live.FETCHES_PER_S:.0f} fetches a second of 1 to 20 kB, 10 Mb/s, 40 ms, "
         f"100 packets; Linux {os.uname().release}, {os.cpu_count()} processors, load {min(loads):.0f} to "
         f"{max(loads):.0f}. {validity} ± is half of the 95 % interval over the lists."
     )
-    return f"{document.wrap(conditions)}\n\n{live.write_table(rows).replace('kernel', way)}"
+    text = f"{document.wrap(conditions)}\n\n{live.write_table(rows).replace('kernel', 'link')}"
+    return text, not invalid and not any(row.verdict == "DIFFERS" for row in rows)
 
 
 def make_bulk_task(flows: int, seconds: float) -> dict[str, Any]:
@@ -273,7 +257,6 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--lists", type=int, default=5, help="lists of flows (default 5)")
     parser.add_argument("--seconds", type=float, default=60, help="length of each (default 60)")
-    parser.add_argument("--kernel", action="store_true", help="as root: also through mousehole-live up")
     parser.add_argument("--flows", type=int, default=1_000_000, help="flows of the test of memory")
     parser.add_argument("--only", choices=["lists", "throughput", "lateness", "memory"], help="only this")
     options = parser.parse_args(arguments)
@@ -294,9 +277,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MouseholeError as error:
         print(f"NOT RUN  {TARGET}: {error}")
         return int(bool(os.environ.get("CI")))
-    if options.kernel and (reason := witness.find_obstacle() or live_lab.find_obstacle()):
-        print(f"NOT RUN  {TARGET}: the kernel: {reason}", file=sys.stderr)
-        options.kernel = False
     figures: dict[str, Callable[[], list[Measured]]] = {
         "throughput": lambda: measure_throughput(12.0),
         "lateness": lambda: measure_lateness(10.0),

@@ -103,8 +103,7 @@ class Row:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures all cases and prints the table; returns the exit code of `choose_exit_code`.
 
-    Where it cannot run it returns 0, but 1 if CI is set. With --json or --congestion the document stays as it
-    is.
+    Where it cannot run that is 0, but 1 if CI is set. With --congestion the document stays as it is.
     """
     options = parse_arguments(arguments)
     reason = find_obstacle()
@@ -126,16 +125,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         delays += [run.delay for run in measured]
         tcp = json.dumps(choose_tcp(case))
         print(f"witness: {write_label(case)}: simulated with {tcp}", file=sys.stderr, flush=True)
-    if options.json:
-        print("\n".join(json.dumps(to_json(row)) for row in rows))
-        return choose_exit_code(rows)
     result = (
         f"\n{conditions}; ± is half of the 95 % interval:\n\n{write_table(rows)}\n{write_lateness(delays)}\n"
     )
-    print(result)
     if len(cases) == len(CASES):
         document.renew(options.document, "validation WHAT=witness", result)
-    print(write_conclusion(rows))
+    if options.json:
+        print("\n".join(json.dumps(to_json(row)) for row in rows))
+    else:
+        print(f"{result}\n{write_conclusion(rows)}")
     return choose_exit_code(rows)
 
 
@@ -157,7 +155,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--congestion", choices=["reno", "cubic", "bbr"], help="only these cases; the document stays as it is"
     )
     parser.add_argument("--document", type=Path, default=DOCUMENT)
-    parser.add_argument("--json", action="store_true", help="print rows as JSON, leave the document alone")
+    parser.add_argument("--json", action="store_true", help="print rows as JSON")
     options = parser.parse_args(arguments)
     if options.reps < 2 or options.jobs < 1:
         parser.error("--reps must be at least 2 and --jobs at least 1")

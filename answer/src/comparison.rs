@@ -17,6 +17,27 @@ use std::cell::OnceCell;
 
 /// Above this share of unfinished transfers, a mean is only a lower bound.
 pub const CENSORED_SHARE: f64 = 0.01;
+
+/// Numbers of measured transfers.
+#[derive(Debug, Clone, Copy)]
+pub struct Transfers {
+    /// All of them.
+    pub count: u64,
+    /// Those that were unfinished at the end.
+    pub censored: u64,
+}
+
+impl Transfers {
+    /// Returns the share that was unfinished; 0 without transfers.
+    pub fn censored_share(self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.censored as f64 / self.count as f64 }
+    }
+
+    /// Returns whether so many were unfinished that their mean is only a lower bound.
+    pub fn is_bound(self) -> bool {
+        self.censored_share() > CENSORED_SHARE
+    }
+}
 /// With fewer distinct transfers of a class in the capture, there is no verdict on this class.
 pub const LEAST_TRANSFERS: u64 = 100;
 /// The same where a model fitted to the capture is played; with fewer short transfers, none is fitted.
@@ -520,15 +541,21 @@ impl Cell {
     /// Returns the share of unfinished transfers in a summary bucket, over all replications; 0
     /// without transfers.
     pub fn censored_share(&self, scheme: usize, role: Role) -> f64 {
-        let index = self.bucket_index(role);
-        let total: u64 = self.runs[scheme].iter().map(|run| run.count[index]).sum();
-        let censored: u64 = self.runs[scheme].iter().map(|run| run.censored[index]).sum();
-        if total == 0 { 0.0 } else { censored as f64 / total as f64 }
+        self.count_transfers(scheme, self.bucket_index(role)).censored_share()
     }
 
     /// Returns whether so many transfers of a class are unfinished that their mean is only a lower bound.
     pub fn is_bound(&self, scheme: usize, role: Role) -> bool {
-        self.censored_share(scheme, role) > CENSORED_SHARE
+        self.count_transfers(scheme, self.bucket_index(role)).is_bound()
+    }
+
+    /// Counts the measured transfers of the bucket of this index, over all replications.
+    pub fn count_transfers(&self, scheme: usize, index: usize) -> Transfers {
+        let runs = &self.runs[scheme];
+        Transfers {
+            count: runs.iter().map(|run| run.count[index]).sum(),
+            censored: runs.iter().map(|run| run.censored[index]).sum(),
+        }
     }
 
     /// Returns the mean shares of the same short transfers that were slower and faster than under

@@ -5,6 +5,7 @@
 pub mod advice;
 pub mod columns;
 pub mod comparison;
+mod digits;
 pub mod document;
 pub mod findings;
 pub mod installation;

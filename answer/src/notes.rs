@@ -1,6 +1,6 @@
 //! Remarks on a cell: where no difference can be expected, and where parameters do not fit the link.
 
-use crate::comparison::{CENSORED_SHARE, Cell, Scheme};
+use crate::comparison::{Cell, Scheme};
 use crate::quantities::Link;
 use crate::reduction::Facts;
 use crate::setting::Setting;
@@ -456,11 +456,7 @@ impl Cell {
     /// Returns whether under a scheme so many transfers of some bucket are unfinished that its mean
     /// is only a bound.
     pub fn has_bounds(&self, scheme: usize) -> bool {
-        let total = |counts: fn(&Facts) -> &Vec<u64>, index: usize| {
-            self.runs[scheme].iter().map(|run| counts(run)[index]).sum::<u64>() as f64
-        };
-        (0..self.plan.buckets().len())
-            .any(|index| total(|run| &run.censored, index) > CENSORED_SHARE * total(|run| &run.count, index))
+        (0..self.plan.buckets().len()).any(|index| self.count_transfers(scheme, index).is_bound())
     }
 }
 

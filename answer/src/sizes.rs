@@ -1,5 +1,6 @@
 //! Size classes of transfers: the buckets of the tables and the narrower bins of the curves.
 
+use crate::digits::significant;
 use serde::{Deserialize, Serialize};
 
 /// Transfers up to this size are short unless a comparison says otherwise.
@@ -93,10 +94,9 @@ pub fn cdf_times_s() -> Vec<f64> {
 
 /// Returns a size in bytes as text: `15 kB` for 15000, `1 MB` for 1000000. 1 kB is 1000 B.
 pub fn size_text(bytes: f64) -> String {
-    [("GB", 1e9), ("MB", 1e6), ("kB", 1e3)].iter().find(|(_, scale)| bytes >= *scale).map_or_else(
-        || format!("{} B", format_four_digits(bytes)),
-        |(unit, scale)| format!("{} {unit}", format_four_digits(bytes / scale)),
-    )
+    let units = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
+    let (unit, scale) = units.into_iter().find(|(_, scale)| bytes >= *scale).unwrap_or(("B", 1.0));
+    format!("{} {unit}", significant(bytes / scale, 4))
 }
 
 /// Returns the powers of ten from `low` to `high` in equal steps of the exponent.
@@ -123,13 +123,6 @@ fn range_text(low: u64, high: Option<u64>) -> String {
 /// Splits a size as text into number and unit.
 fn split_unit(size: &str) -> (&str, &str) {
     size.split_once(' ').unwrap_or((size, ""))
-}
-
-/// Returns a number below 10,000 as text of at most four digits, without zeros at the end of a fraction.
-fn format_four_digits(number: f64) -> String {
-    let whole = if number >= 1.0 { libm::log10(number).floor() as usize + 1 } else { 1 };
-    let text = format!("{number:.*}", 4usize.saturating_sub(whole));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 #[cfg(test)]
@@ -174,7 +167,7 @@ mod tests {
 
     #[test]
     fn size_text__keeps_four_digits() {
-        let sizes = [1.0, 999.0, 1000.0, 15_000.0, 1_234_567.0, 2e9];
-        assert_eq!(sizes.map(size_text), ["1 B", "999 B", "1 kB", "15 kB", "1.235 MB", "2 GB"]);
+        let sizes = [1.0, 999.0, 1000.0, 999_999.0, 1_234_567.0, 2e13];
+        assert_eq!(sizes.map(size_text), ["1 B", "999 B", "1 kB", "1000 kB", "1.235 MB", "20 TB"]);
     }
 }

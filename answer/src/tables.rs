@@ -1,7 +1,7 @@
 //! The rows of a cell's tables, with intervals over replications.
 
 use crate::columns::{self, Estimates, estimate_columns, serialize_finite_or_null};
-use crate::comparison::{CENSORED_SHARE, Cell, Source, Whose, log_ratio};
+use crate::comparison::{Cell, Source, Whose, log_ratio};
 use crate::quantities::{self, Kind, Quantity, Subject, Table};
 use crate::reduction::Facts;
 use crate::sizes::{Bucket, Role, cdf_times_s, curve_edges_bytes};
@@ -239,9 +239,7 @@ pub fn bucket_rows(cell: &Cell) -> Vec<BucketRow> {
 /// replication has it; the change of short transfers has the interval for all schemes.
 fn bucket_row(cell: &Cell, scheme: usize, index: usize, bucket: &Bucket) -> BucketRow {
     let (baseline, design) = (cell.baseline(), cell.design());
-    let count: u64 = cell.runs[scheme].iter().map(|run| run.count[index]).sum();
-    let censored: u64 = cell.runs[scheme].iter().map(|run| run.censored[index]).sum();
-    let censored_share = if count == 0 { 0.0 } else { censored as f64 / count as f64 };
+    let transfers = cell.count_transfers(scheme, index);
     let estimate = |quantity: &Quantity| {
         let values = cell.bucket_values(scheme, index, &quantity.name());
         let is_missing = quantity.is_percentile() && !values.iter().all(|value| value.is_finite());
@@ -253,10 +251,10 @@ fn bucket_row(cell: &Cell, scheme: usize, index: usize, bucket: &Bucket) -> Buck
         scheme: cell.name(scheme).to_owned(),
         is_baseline: scheme == baseline,
         bucket: bucket.clone(),
-        count,
-        censored,
-        censored_share,
-        is_bound: censored_share > CENSORED_SHARE,
+        count: transfers.count,
+        censored: transfers.censored,
+        censored_share: transfers.censored_share(),
+        is_bound: transfers.is_bound(),
         estimates: cell.quantities_about(Subject::Bucket).map(estimate).collect(),
         response_mean_change: change_in_bucket(cell, scheme, baseline, index, &judged).as_change(),
     }

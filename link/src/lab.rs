@@ -23,7 +23,7 @@ use nix::sys::socket::{
     socketpair,
 };
 use nix::sys::stat::Mode;
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{ForkResult, Pid, execvpe, fork, getegid, geteuid, getppid};
 use std::ffi::CString;
 use std::io::{IoSlice, IoSliceMut};
@@ -122,7 +122,7 @@ pub struct Exit {
 
 /// One side while it runs. Dropping it kills everything in it.
 pub struct Running {
-    helper: Pid,
+    helper: Helper,
     control: OwnedFd,
     /// Its device, non-blocking.
     pub tun: OwnedFd,
@@ -131,6 +131,9 @@ pub struct Running {
     /// How many packets its device had lost when the run began.
     lost_before: u64,
 }
+
+/// A helper, which is killed and awaited when this is dropped, and with it everything in its namespaces.
+struct Helper(Pid);
 
 /// The messages between a helper and this process, by their first byte.
 mod message {
@@ -161,25 +164,32 @@ impl Running {
             }
             ForkResult::Parent { child } => {
                 drop(far);
-                let (text, tun) = receive(near.as_fd()).map_err(system_failure)?;
-                match (text.first(), tun) {
-                    (Some(&message::TUN), Some(tun)) => {
-                        fcntl(&tun, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(system_failure)?;
-                        fcntl(&tun, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).map_err(system_failure)?;
-                        let mut side =
-                            Running { helper: child, control: near, tun, exit: None, lost_before: 0 };
-                        side.lost_before = side.count_lost();
-                        Ok(side)
-                    }
-                    (Some(&message::FAILED), _) => {
-                        let _ = waitpid(child, None);
-                        Err(Failure::System(String::from_utf8_lossy(&text[1..]).into_owned()))
-                    }
-                    _ => {
-                        let status = waitpid(child, None);
-                        Err(Failure::System(format!("the {} side ended early ({status:?})", side.name())))
-                    }
-                }
+                Running::await_device(side, Helper(child), near)
+            }
+        }
+    }
+
+    /// Waits for the first message of a side's helper, which comes by `control` and brings the device.
+    ///
+    /// # Errors
+    /// [`Failure::System`] when the message says so, does not come or brings no device; the helper has ended then.
+    fn await_device(side: Side, helper: Helper, control: OwnedFd) -> Result<Running, Failure> {
+        let (text, tun) = receive(control.as_fd()).map_err(system_failure)?;
+        match (text.first(), tun) {
+            (Some(&message::TUN), Some(tun)) => {
+                fcntl(&tun, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(system_failure)?;
+                fcntl(&tun, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).map_err(system_failure)?;
+                let mut side = Running { helper, control, tun, exit: None, lost_before: 0 };
+                side.lost_before = side.count_lost();
+                Ok(side)
+            }
+            (Some(&message::FAILED), _) => {
+                Err(Failure::System(String::from_utf8_lossy(&text[1..]).into_owned()))
+            }
+            _ => {
+                // It stays a zombie, so that its number stays its own until it is dropped.
+                let status = waitid(Id::Pid(helper.0), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT);
+                Err(Failure::System(format!("the {} side ended early ({status:?})", side.name())))
             }
         }
     }
@@ -215,7 +225,7 @@ impl Running {
     /// if the tables of /proc cannot be read.
     pub fn is_listening(&self) -> bool {
         let table = |name: &str| {
-            std::fs::read_to_string(format!("/proc/{}/net/{name}", self.helper)).unwrap_or_default()
+            std::fs::read_to_string(format!("/proc/{}/net/{name}", self.helper.0)).unwrap_or_default()
         };
         let listens =
             |name: &str| table(name).lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some("0A"));
@@ -227,7 +237,7 @@ impl Running {
     /// Returns how many packets its device has lost since the run began. Errors and drops of both
     /// directions count; 0 if they cannot be read.
     pub fn count_lost(&self) -> u64 {
-        let text = std::fs::read_to_string(format!("/proc/{}/net/dev", self.helper)).unwrap_or_default();
+        let text = std::fs::read_to_string(format!("/proc/{}/net/dev", self.helper.0)).unwrap_or_default();
         let counters =
             text.lines().find_map(|line| line.trim_start().strip_prefix(DEVICE)?.strip_prefix(':'));
         let numbers: Vec<u64> = counters
@@ -242,15 +252,15 @@ impl Running {
 
     /// Returns the number of the process that holds the side's network namespace.
     pub fn holder(&self) -> i32 {
-        self.helper.as_raw()
+        self.helper.0.as_raw()
     }
 }
 
-impl Drop for Running {
-    /// Kills the helper, and with it everything in its namespaces, and waits for its end.
+impl Drop for Helper {
+    /// Kills the helper and waits for its end.
     fn drop(&mut self) {
-        let _ = kill(self.helper, Signal::SIGKILL);
-        while waitpid(self.helper, None) == Err(Errno::EINTR) {}
+        let _ = kill(self.0, Signal::SIGKILL);
+        while waitpid(self.0, None) == Err(Errno::EINTR) {}
     }
 }
 
@@ -629,4 +639,25 @@ fn mount_name_files(network: &Network) {
         );
     }
     let _ = umount2(folder, MntFlags::MNT_DETACH);
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn await_device__leaves_no_process_if_no_message_comes() {
+        let (near, _far) =
+            socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_NONBLOCK).unwrap();
+        // SAFETY: the child only waits for its end.
+        let helper = match unsafe { fork() }.unwrap() {
+            ForkResult::Child => loop {
+                nix::unistd::pause();
+            },
+            ForkResult::Parent { child } => child,
+        };
+        assert!(Running::await_device(Side::Client, Helper(helper), near).is_err());
+        assert_eq!(waitpid(helper, Some(WaitPidFlag::WNOHANG)), Err(Errno::ECHILD));
+    }
 }

@@ -1,17 +1,11 @@
 //! Sets up a network device by the few messages of rtnetlink(7) that this needs.
 
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
-};
+use mousehole_netlink::links::{IFLA_MTU, RTM_NEWLINK, encode_ifinfomsg, set_gso_max_segs};
+use mousehole_netlink::{add_attribute, send_change};
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::AsRawFd as _;
 
-const NLMSG_HEADER: usize = 16;
-const IFINFOMSG: usize = 16;
-const IFLA_MTU: u16 = 4;
 const IFLA_TXQLEN: u16 = 13;
-const IFLA_GSO_MAX_SEGS: u16 = 40;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
 const TCA_KIND: u16 = 1;
@@ -25,26 +19,17 @@ const RTA_OIF: u16 = 4;
 /// The error of the kernel. A kernel that cannot limit segments is no error.
 pub fn bring_up(index: u32, mtu: Option<u32>, queue: Option<u32>) -> io::Result<()> {
     let up = libc::IFF_UP as u32;
-    let header = |flags: u32, change: u32| {
-        let mut body = vec![0u8; IFINFOMSG];
-        body[4..8].copy_from_slice(&index.to_ne_bytes());
-        body[8..12].copy_from_slice(&flags.to_ne_bytes());
-        body[12..16].copy_from_slice(&change.to_ne_bytes());
-        body
-    };
     let multicast = libc::IFF_MULTICAST as u32;
-    let mut body = header(up, up | if mtu.is_some() { multicast } else { 0 });
+    let mut body = encode_ifinfomsg(index, up, up | if mtu.is_some() { multicast } else { 0 });
     for (kind, value) in [(IFLA_MTU, mtu), (IFLA_TXQLEN, queue)] {
         if let Some(value) = value {
-            push_attribute(&mut body, kind, &value.to_ne_bytes());
+            add_attribute(&mut body, kind, &value.to_ne_bytes());
         }
     }
-    send_request(libc::RTM_NEWLINK, 0, &body)?;
+    send_change(RTM_NEWLINK, 0, &body)?;
     if mtu.is_some() {
         // TCP builds segments larger than the MTU, which the device would send in one burst. Older kernels refuse.
-        let mut body = header(0, 0);
-        push_attribute(&mut body, IFLA_GSO_MAX_SEGS, &1u32.to_ne_bytes());
-        let _ = send_request(libc::RTM_NEWLINK, 0, &body);
+        let _ = set_gso_max_segs(index, 1);
     }
     Ok(())
 }
@@ -57,8 +42,8 @@ pub fn remove_queue(index: u32) -> io::Result<()> {
     let mut body = vec![0u8; 20];
     body[4..8].copy_from_slice(&index.to_ne_bytes());
     body[12..16].copy_from_slice(&0xffff_ffff_u32.to_ne_bytes());
-    push_attribute(&mut body, TCA_KIND, b"noqueue\0");
-    send_request(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE, &body)
+    add_attribute(&mut body, TCA_KIND, b"noqueue\0");
+    send_change(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE, &body)
 }
 
 /// Adds an address with a prefix of `prefix` bits to a device. IPv6 does not check that the address is unique.
@@ -72,9 +57,9 @@ pub fn add_address(index: u32, address: IpAddr, prefix: u8) -> io::Result<()> {
         body[2] = libc::IFA_F_NODAD as u8;
     }
     body.extend(index.to_ne_bytes());
-    push_attribute(&mut body, IFA_LOCAL, &bytes);
-    push_attribute(&mut body, IFA_ADDRESS, &bytes);
-    send_request(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
+    add_attribute(&mut body, IFA_LOCAL, &bytes);
+    add_attribute(&mut body, IFA_ADDRESS, &bytes);
+    send_change(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
 }
 
 /// Adds a default route through a device: of IPv6 if `is_v6`, else of IPv4.
@@ -87,8 +72,8 @@ pub fn add_default_route(index: u32, is_v6: bool) -> io::Result<()> {
     body[0] = family;
     (body[4], body[5], body[6], body[7]) =
         (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC, libc::RT_SCOPE_UNIVERSE, libc::RTN_UNICAST);
-    push_attribute(&mut body, RTA_OIF, &index.to_ne_bytes());
-    send_request(libc::RTM_NEWROUTE, libc::NLM_F_CREATE, &body)
+    add_attribute(&mut body, RTA_OIF, &index.to_ne_bytes());
+    send_change(libc::RTM_NEWROUTE, libc::NLM_F_CREATE, &body)
 }
 
 /// Returns the address family and the bytes of an address.
@@ -97,35 +82,4 @@ fn split_address(address: IpAddr) -> (u8, Vec<u8>) {
         IpAddr::V4(four) => (libc::AF_INET as u8, four.octets().to_vec()),
         IpAddr::V6(six) => (libc::AF_INET6 as u8, six.octets().to_vec()),
     }
-}
-
-/// Appends an attribute, padded to a multiple of four bytes.
-fn push_attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
-    body.extend((value.len() as u16 + 4).to_ne_bytes());
-    body.extend(kind.to_ne_bytes());
-    body.extend(value);
-    body.resize(body.len().next_multiple_of(4), 0);
-}
-
-/// Sends a request and waits for the kernel's acknowledgement.
-///
-/// # Errors
-/// The error that the kernel answers, that of a system call, or an answer that is too short.
-fn send_request(kind: u16, flags: i32, body: &[u8]) -> io::Result<()> {
-    let socket =
-        socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
-    let mut message = Vec::with_capacity(NLMSG_HEADER + body.len());
-    message.extend(((NLMSG_HEADER + body.len()) as u32).to_ne_bytes());
-    message.extend(kind.to_ne_bytes());
-    message.extend(((libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16).to_ne_bytes());
-    message.extend([0u8; 8]);
-    message.extend(body);
-    sendto(socket.as_raw_fd(), &message, &NetlinkAddr::new(0, 0), MsgFlags::empty())?;
-    let mut answer = [0u8; 4096];
-    let got = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
-    if got < NLMSG_HEADER + 4 {
-        return Err(io::Error::other("the kernel's answer is too short"));
-    }
-    let error = i32::from_ne_bytes([answer[16], answer[17], answer[18], answer[19]]);
-    if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(-error)) }
 }

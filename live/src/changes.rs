@@ -1,7 +1,6 @@
 //! Waits for changes of devices and queues in this namespace, and of the files in a folder.
 
-use crate::attributes::word;
-use crate::netlink::HEADER;
+use mousehole_netlink::{HEADER, word};
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};

@@ -86,24 +86,18 @@ impl Combination {
     }
 }
 
-/// Returns the command of clang: `$CLANG` if set, else `clang`.
-pub(crate) fn find_clang() -> String {
-    std::env::var("CLANG").ok().filter(|command| !command.is_empty()).unwrap_or_else(|| "clang".into())
-}
-
 /// The oldest clang that keeps the type tags by which the kernel recognises pointers to packets.
 pub(crate) const NATIVE_CLANG: u32 = 16;
 
-/// Returns a command of clang that can compile native queues: that of [`find_clang`] if it is new
-/// enough, else the newest `clang-N` that runs. Runs `--version` of the candidates.
+/// Returns a command of clang that can compile native queues: the usual one if it is new enough, else
+/// the newest `clang-N` that runs. Runs `--version` of the candidates.
 ///
 /// # Errors
 /// A sentence when there is none.
 pub(crate) fn find_native_clang() -> std::result::Result<String, String> {
-    let first = find_clang();
+    let first = mousehole_policy::process::name_clang();
     let number = |command: &str| {
-        let said = std::process::Command::new(command).arg("--version").output().ok()?.stdout;
-        let said = String::from_utf8_lossy(&said).into_owned();
+        let said = mousehole_policy::process::ask_version(command)?;
         said.split("version ").nth(1)?.split('.').next()?.parse::<u32>().ok()
     };
     let there = number(&first);

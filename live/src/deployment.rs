@@ -15,6 +15,7 @@ use mousehole_scheme::link_layer::{LinkLayer, Wire};
 use mousehole_scheme::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use mousehole_scheme::{LinkContext, Part, Scheme};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What a policy's native code decided for a deployment, as plain data. With it and the program's
@@ -249,81 +250,23 @@ impl Deployment {
             mousehole_scheme::load_policy(path)?;
         }
         let fifo = plan_fifo(request, device)?;
-        let text = match request.mode {
-            Mode::Mark => format!("{}|droptail", request.scheme),
-            Mode::Up => request.scheme.clone(),
-        };
-        let scheme = Scheme::parse(&text)?;
-        if let Some(shape) = scheme.shape() {
-            return Err(Failure::new(format!(
-                "the scheme \"{}\" has a rate; give --rate in place of @{shape}",
-                request.scheme
-            )));
-        }
-        if request.rate.is_none() {
-            install::refuse_shares_of_a_rate(&scheme)?.map_err(Failure::new)?;
-        }
-        let context = LinkContext {
+        let scheme = parse_scheme(request)?;
+        let mut set_up = scheme.set_up(LinkContext {
             rate: fifo.rate,
             bottleneck: fifo.rate,
             buffer: fifo.buffer,
             wire: Wire::plain(fifo.overhead),
             seed: 0,
             link: 0,
-        };
-        let mut set_up = scheme.set_up(context)?;
+        })?;
         let dropper = set_up.pop().flatten();
         let mut parts = scheme.parts();
         let (queue, values) = parts.pop().expect("a scheme has a queue");
         let parts: Vec<Part> = parts.into_iter().map(|(part, _)| part).collect();
-        let markers = install::place_markers(&parts, &request.scheme).map_err(Failure::new)?;
-        let mut params_at = |position: Option<usize>| position.and_then(|position| set_up[position].take());
-        let (mut marker, user) = (params_at(markers.flow), params_at(markers.user));
-        if let (Some(segments), Some(params)) = (request.initial_window, &mut marker) {
-            scale_windows(params, segments)?;
-        }
-        let mut deployment = Deployment {
-            scheme: if request.mode == Mode::Mark { request.scheme.clone() } else { scheme.to_string() },
-            combination: Combination {
-                marker: marker.as_ref().map(|params| resolve_include(params.policy())).transpose()?,
-                user: user.as_ref().map(|params| resolve_include(params.policy())).transpose()?,
-                queue: Queue::None,
-            },
-            native: None,
-            is_shipped: true,
-            marker,
-            user,
-            dropper: None,
-            action: Action::NONE,
-            shaper: Shaper::None,
-            longest_wait: None,
-            trial: spared::plan_trial(request)?,
-        };
-        if deployment.trial != Trial::NONE && deployment.marker.is_none() {
-            return Err(Failure::new("--ab compares flows, and --marker names no marker of flows"));
-        }
+        let mut deployment = Deployment::from_markers(request, &scheme, &parts, set_up)?;
         match request.mode {
-            Mode::Mark => {
-                if deployment.marker.is_none() && deployment.user.is_none() {
-                    return Err(Failure::new("--marker names no marker"));
-                }
-                deployment.action = plan_action(request, root, &device.name)?;
-                deployment.shaper = plan_cake(request)?;
-            }
-            Mode::Up if request.native => {
-                let params = dropper.filter(|params| params.policy().kind() == PolicyKind::Queue);
-                let Some(params) = params else {
-                    return Err(Failure::new(format!(
-                        "--native runs queues that are headers, such as lfp, pias and those of your own, and {} decides what a FIFO \
-                         takes; leave --native out",
-                        queue.name()
-                    )));
-                };
-                deployment.native = Some(resolve_include(params.policy())?);
-                deployment.shaper = Shaper::Native { fifo, queue: Native::new(&params, &values)? };
-                deployment.dropper = Some(params);
-                set_classes(&mut deployment.action, COLOURS as u32);
-            }
+            Mode::Mark => deployment.set_marks(request, device, root)?,
+            Mode::Up if request.native => deployment.set_native_queue(queue, &values, dropper, fifo)?,
             Mode::Up => {
                 let queue = install::place_queue(queue, &values, !parts.is_empty(), &fifo.to_line());
                 deployment.set_queue(queue.map_err(Failure::new)?, dropper, fifo)?;
@@ -335,6 +278,85 @@ impl Deployment {
         let is_shipped = deployment.params().all(|params| *params.policy().origin() == Origin::Shipped);
         deployment.is_shipped = is_shipped;
         Ok(deployment)
+    }
+
+    /// Returns the deployment of a scheme's markers, `parts`, whose parameters are `set_up`; it has
+    /// no queue yet and changes no packet.
+    ///
+    /// # Errors
+    /// A sentence when the markers cannot be placed, or do not fit the request.
+    fn from_markers(
+        request: &Request,
+        scheme: &Scheme,
+        parts: &[Part],
+        mut set_up: Vec<Option<Params>>,
+    ) -> Result<Deployment> {
+        let markers = install::place_markers(parts, &request.scheme).map_err(Failure::new)?;
+        let mut params_at = |position: Option<usize>| position.and_then(|position| set_up[position].take());
+        let (mut marker, user) = (params_at(markers.flow), params_at(markers.user));
+        if let (Some(segments), Some(params)) = (request.initial_window, &mut marker) {
+            scale_windows(params, segments)?;
+        }
+        let include = |params: &Option<Params>| {
+            params.as_ref().map(|params| resolve_include(params.policy())).transpose()
+        };
+        let combination =
+            Combination { marker: include(&marker)?, user: include(&user)?, queue: Queue::None };
+        let trial = spared::plan_trial(request)?;
+        if trial != Trial::NONE && marker.is_none() {
+            return Err(Failure::new("--ab compares flows, and --marker names no marker of flows"));
+        }
+        Ok(Deployment {
+            scheme: if request.mode == Mode::Mark { request.scheme.clone() } else { scheme.to_string() },
+            combination,
+            native: None,
+            is_shipped: true,
+            marker,
+            user,
+            dropper: None,
+            action: Action::NONE,
+            shaper: Shaper::None,
+            longest_wait: None,
+            trial,
+        })
+    }
+
+    /// Sets what a `mark` does with colours; `root` is the device's root queue discipline.
+    ///
+    /// # Errors
+    /// A sentence when there is no marker, or the kind of mark is not possible here.
+    fn set_marks(&mut self, request: &Request, device: &Device, root: Option<&Qdisc>) -> Result<()> {
+        if self.marker.is_none() && self.user.is_none() {
+            return Err(Failure::new("--marker names no marker"));
+        }
+        self.action = plan_action(request, root, &device.name)?;
+        self.shaper = plan_cake(request)?;
+        Ok(())
+    }
+
+    /// Sets the queue of an `up --native`: a header, whose parameters are `params`.
+    ///
+    /// # Errors
+    /// A sentence when the queue is no header, or cannot be one of the kernel's.
+    fn set_native_queue(
+        &mut self,
+        queue: Part,
+        values: &BTreeMap<&'static str, String>,
+        params: Option<Params>,
+        fifo: Fifo,
+    ) -> Result<()> {
+        let Some(params) = params.filter(|params| params.policy().kind() == PolicyKind::Queue) else {
+            return Err(Failure::new(format!(
+                "--native runs queues that are headers, such as lfp, pias and those of your own, and {} decides what a FIFO takes; \
+                 leave --native out",
+                queue.name()
+            )));
+        };
+        self.native = Some(resolve_include(params.policy())?);
+        self.shaper = Shaper::Native { fifo, queue: Native::new(&params, values)? };
+        self.dropper = Some(params);
+        set_classes(&mut self.action, COLOURS as u32);
+        Ok(())
     }
 
     /// Replaces the shaper by an `fq`, in which packets beyond a user's profile wait. `text` is
@@ -638,6 +660,27 @@ pub fn has_queue_that_reads_windows(scheme: &str, policies: &[PathBuf]) -> Resul
 /// share it. `colours` is at least 1.
 pub fn class_minor(colour: u32, colours: u32) -> u32 {
     0x10 + colour.min(colours - 1)
+}
+
+/// Parses the scheme of a request; a `mark` has a FIFO behind its markers.
+///
+/// # Errors
+/// A sentence when it is no scheme, has a rate of its own, or shares of a rate that is not given.
+fn parse_scheme(request: &Request) -> Result<Scheme> {
+    let scheme = Scheme::parse(&match request.mode {
+        Mode::Mark => format!("{}|droptail", request.scheme),
+        Mode::Up => request.scheme.clone(),
+    })?;
+    if let Some(shape) = scheme.shape() {
+        return Err(Failure::new(format!(
+            "the scheme \"{}\" has a rate; give --rate in place of @{shape}",
+            request.scheme
+        )));
+    }
+    if request.rate.is_none() {
+        install::refuse_shares_of_a_rate(&scheme)?.map_err(Failure::new)?;
+    }
+    Ok(scheme)
 }
 
 /// Returns the FIFO of a request, with defaults from the device. A marker has none, but its

@@ -7,10 +7,10 @@
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place};
-use crate::links::{self, Link};
 use crate::netlink::{Filter, TC_H_INGRESS};
 use crate::record::{Record, Redirect};
 use crate::{kernel, netlink, qdisc};
+use mousehole_netlink::links::{self, Link};
 
 /// The preference of our filter; others use lower ones.
 const PREFERENCE: u32 = 28_008;

@@ -3,6 +3,7 @@
 
 use crate::deployment::{Deployment, Shaper};
 use crate::error::{Failure, Result};
+use crate::flow_table::{FlowTable, parse_items};
 use crate::flows::FlowReport;
 use crate::human::{
     format_bytes, format_count, format_number, format_rate, format_span, format_table, format_waiting, to_ip,
@@ -10,6 +11,7 @@ use crate::human::{
 use crate::kernel::monotonic_ns;
 use crate::layout::{KEEP_DSCP, Key, Settings};
 use crate::observe::{Entry, Observed, observe_running};
+use crate::qdisc::format_id;
 use crate::request::Mode;
 use mousehole_policy::{Colour, Kind, Params, State};
 use mousehole_scheme::units::Buffer;
@@ -323,9 +325,7 @@ fn describe_action(one: &Observed, settings: &Settings, key: &Key, flow: &FlowRe
         match (settings.action.priority[index], settings.action.dscp[index]) {
             (0, KEEP_DSCP) => format!("{name} packets stay as they are"),
             (0, dscp) => format!("DSCP of {name} packets is set to {dscp}"),
-            (priority, _) => {
-                format!("{name} packets go to class {:x}:{:x}", priority >> 16, priority & 0xffff)
-            }
+            (priority, _) => format!("{name} packets go to class {}", format_id(priority)),
         }
     };
     let is_untouched = settings.action.priority.iter().all(|one| *one == 0)
@@ -467,29 +467,12 @@ fn list_reasons_unseen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     reasons
 }
 
-/// Returns the nft flowtables that name a device; none if nft is missing. Runs nft.
+/// Returns the nft flowtables that name a device, as "family table name"; none if nft is missing. Runs nft.
 fn list_flowtables(device: &str) -> Vec<String> {
     let Ok(done) = Command::new("nft").args(["-j", "list", "flowtables"]).output() else { return Vec::new() };
-    parse_flowtables(&String::from_utf8_lossy(&done.stdout), device)
-}
-
-/// Returns the flowtables that name a device, as "family table name". `text` is the output of `nft
-/// -j list flowtables`; other text has none.
-fn parse_flowtables(text: &str, device: &str) -> Vec<String> {
-    let Ok(document) = serde_json::from_str::<serde_json::Value>(text) else { return Vec::new() };
-    let tables = document["nftables"].as_array().into_iter().flatten().map(|item| &item["flowtable"]);
-    let names = |table: &serde_json::Value| match &table["dev"] {
-        serde_json::Value::String(name) => name == device,
-        serde_json::Value::Array(all) => all.iter().any(|name| name == device),
-        _ => false,
-    };
-    tables
-        .filter(|table| names(table))
-        .map(|table| {
-            let word = |name: &str| table[name].as_str().unwrap_or("?").to_string();
-            format!("{} {} {}", word("family"), word("table"), word("name"))
-        })
-        .collect()
+    let items = parse_items(&String::from_utf8_lossy(&done.stdout));
+    let tables = items.iter().filter_map(FlowTable::parse).filter(|table| table.has_device(device));
+    tables.map(|table| table.title).collect()
 }
 
 /// Counts, for one second, the packets that a device sent and those that the program saw; blocks
@@ -669,15 +652,5 @@ mod tests {
                 assert!(!one.value.is_empty() && !one.meaning.is_empty(), "{policy:?} {one:?}");
             }
         }
-    }
-
-    #[test]
-    fn flowtables__are_found_by_their_devices() {
-        let text = r#"{"nftables": [{"metainfo": {}},
-            {"flowtable": {"family": "inet", "name": "ft", "table": "fw4", "dev": ["wan", "lan"]}},
-            {"flowtable": {"family": "ip", "name": "one", "table": "x", "dev": "wan"}}]}"#;
-        assert_eq!(parse_flowtables(text, "wan"), ["inet fw4 ft", "ip x one"]);
-        assert_eq!(parse_flowtables(text, "lan"), ["inet fw4 ft"]);
-        assert!(parse_flowtables(text, "wan0").is_empty() && parse_flowtables("", "wan").is_empty());
     }
 }

@@ -8,6 +8,7 @@
 use crate::bpf::Map;
 use crate::device::Device;
 use crate::error::{Failure, Result};
+use crate::layout::{Control, Plain as _};
 use crate::namespace;
 use crate::record::Record;
 use mousehole_policy::files;
@@ -171,6 +172,23 @@ impl Place {
         Map::open(&self.map(name)).map_err(|error| {
             Failure::system(format!("{}: cannot be opened", self.map(name).display()), &error)
         })
+    }
+
+    /// Reads the value of an array of this device at an index, by the array's name.
+    ///
+    /// # Errors
+    /// A sentence when the array is not there or cannot be read.
+    pub fn read_bytes(&self, map: &str, index: u32) -> Result<Vec<u8>> {
+        let value = self.open_map(map)?.lookup(&index.to_ne_bytes()).ok().flatten();
+        value.ok_or_else(|| Failure::new(format!("the map {map} cannot be read")))
+    }
+
+    /// Reads which slot of settings is active, and how the flow table is hashed.
+    ///
+    /// # Errors
+    /// As [`Place::read_bytes`].
+    pub fn control(&self) -> Result<Control> {
+        Ok(Control::read(&self.read_bytes("ml_control", 0)?))
     }
 
     /// Reads the record.

@@ -1,19 +1,12 @@
 //! Formats numbers, addresses and tables for people.
 
 use crate::layout::Key;
+use mousehole_answer::texts::{significant, with_commas};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// Formats a whole number with commas: `1,234,567`.
 pub fn format_number(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    with_commas(value as f64)
 }
 
 /// Formats a number of things, in the plural unless it is 1: `1 flow`, `1,234 flows`.
@@ -27,21 +20,12 @@ pub fn format_count(value: u64, thing: &str) -> String {
 fn format_scaled(value: f64, unit: &str) -> String {
     let mut rest = value;
     for prefix in ["", "k", "M", "G", "T", "P"] {
-        if rest < 999.5 || prefix == "P" {
-            let digits = match rest {
-                _ if prefix.is_empty() && rest.fract() == 0.0 => 0,
-                _ if rest < 9.995 => 2,
-                _ if rest < 99.95 => 1,
-                _ => 0,
-            };
-            let text = format!("{rest:.digits$}");
-            let text =
-                if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-            return format!("{text} {prefix}{unit}");
+        if rest < 999.5 {
+            return format!("{} {prefix}{unit}", significant(rest, 3));
         }
         rest /= 1000.0;
     }
-    unreachable!("the last prefix takes every value")
+    format!("{} P{unit}", with_commas(1000.0 * rest))
 }
 
 /// Formats a number of bytes: `30 kB`, with 1 kB = 1000 B.
@@ -176,6 +160,7 @@ mod tests {
     #[test]
     fn times__have_two_units_at_most() {
         assert_eq!(format_span(0.25), "0.25 s");
+        assert_eq!(format_span(0.0042), "0.004 s");
         assert_eq!(format_span(1.0), "1 s");
         assert_eq!(format_span(59.9), "59 s");
         assert_eq!(format_span(200.0), "3 min 20 s");

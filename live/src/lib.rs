@@ -6,7 +6,6 @@
 //! command, [`kernel`] loads and attaches.
 
 pub mod agent;
-mod attributes;
 pub mod bpf;
 pub mod changes;
 pub mod check;
@@ -17,6 +16,7 @@ pub mod device;
 pub mod download;
 pub mod error;
 pub mod explain;
+mod flow_table;
 pub mod flows;
 pub mod guard;
 pub mod home;
@@ -24,7 +24,6 @@ pub mod human;
 pub mod kept;
 pub mod kernel;
 pub mod layout;
-pub mod links;
 pub mod metrics;
 pub mod namespace;
 pub mod native;

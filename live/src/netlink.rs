@@ -3,11 +3,11 @@
 //! The kernel's answer to RTM_GETQDISC has the same attributes that RTM_NEWQDISC takes, so a saved
 //! queue discipline is restored by sending them back unchanged.
 
-use crate::attributes::{add_attribute, attribute, attributes, text, word};
 use crate::error::{Failure, Result, format_reason};
 use crate::qdisc::{self, Class, Qdisc};
-use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
-use std::{io, mem};
+use mousehole_netlink::{add_attribute, attribute, attributes, exchange, send, send_change, text, word};
+use std::io;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
 
 pub(crate) const RTM_NEWQDISC: u16 = 36;
 const RTM_DELQDISC: u16 = 37;
@@ -62,9 +62,6 @@ const TCA_INGRESS_BLOCK: u16 = 13;
 const TCA_EGRESS_BLOCK: u16 = 14;
 /// Stands for the device where filters are those of a block.
 const TCM_IFINDEX_MAGIC_BLOCK: u32 = 0xffff_ffff;
-const NLMSGERR_ATTR_MSG: u16 = 1;
-/// Bytes of a message's header.
-pub(crate) const HEADER: usize = 16;
 /// Bytes of struct tcmsg, the fixed part of a message.
 const TCMSG: usize = 20;
 
@@ -402,14 +399,6 @@ fn options_of(message: &[u8]) -> &[u8] {
     message.get(TCMSG..).and_then(|bytes| attribute(bytes, TCA_OPTIONS)).unwrap_or_default()
 }
 
-/// Sends a request for a change and waits for the acknowledgement.
-///
-/// # Errors
-/// The kernel's error.
-pub(crate) fn send_change(kind: u16, flags: libc::c_int, body: &[u8]) -> io::Result<()> {
-    exchange(kind, (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16, body, false).map(drop)
-}
-
 /// Returns the attributes of a message that configure a queue discipline, encoded as in the
 /// message.
 fn select_configuration(message: &[u8]) -> Vec<u8> {
@@ -430,91 +419,6 @@ fn encode_tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {
     body[8..12].copy_from_slice(&handle.to_ne_bytes());
     body[12..16].copy_from_slice(&parent.to_ne_bytes());
     body
-}
-
-/// Sends a request and returns the bodies of the answers; none if the kernel only acknowledges it.
-/// `is_dump` says that answers follow until the kernel ends the list.
-///
-/// # Errors
-/// The system's or the kernel's error.
-pub(crate) fn exchange(kind: u16, flags: u16, body: &[u8], is_dump: bool) -> io::Result<Vec<Vec<u8>>> {
-    send(kind, flags, body, is_dump).map_err(|(error, _)| error)
-}
-
-/// Sends a request on a socket of its own and waits for the answers, as [`exchange`]. An error
-/// comes with the kernel's own text about it, if it gives one.
-fn send(
-    kind: u16,
-    flags: u16,
-    body: &[u8],
-    is_dump: bool,
-) -> std::result::Result<Vec<Vec<u8>>, (io::Error, Option<String>)> {
-    let fault = || Err((io::Error::last_os_error(), None));
-    // SAFETY: sockets and buffers are valid for the calls; lengths are given.
-    unsafe {
-        let socket = libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE);
-        if socket < 0 {
-            return fault();
-        }
-        let socket = OwnedFd::from_raw_fd(socket);
-        // An error's text then follows at once, without the request; kernels that know neither only give its number.
-        for option in [libc::NETLINK_EXT_ACK, libc::NETLINK_CAP_ACK] {
-            let (on, size) = (1_i32, size_of::<i32>() as u32);
-            libc::setsockopt(socket.as_raw_fd(), libc::SOL_NETLINK, option, (&raw const on).cast(), size);
-        }
-        let mut message = Vec::with_capacity(HEADER + body.len());
-        message.extend(((HEADER + body.len()) as u32).to_ne_bytes());
-        message.extend(kind.to_ne_bytes());
-        message.extend(flags.to_ne_bytes());
-        message.extend([0u8; 8]);
-        message.extend(body);
-        let mut kernel: libc::sockaddr_nl = mem::zeroed();
-        kernel.nl_family = libc::AF_NETLINK as u16;
-        let sent = libc::sendto(
-            socket.as_raw_fd(),
-            message.as_ptr().cast(),
-            message.len(),
-            0,
-            (&raw const kernel).cast(),
-            size_of::<libc::sockaddr_nl>() as u32,
-        );
-        if sent < 0 {
-            return fault();
-        }
-        let mut answers = Vec::new();
-        let mut buffer = vec![0u8; 1 << 16];
-        loop {
-            let got = libc::recv(socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0);
-            if got < 0 {
-                return fault();
-            }
-            let mut rest = &buffer[..got as usize];
-            while rest.len() >= HEADER {
-                let bytes = (word(rest, 0) as usize).clamp(HEADER, rest.len());
-                let kind = i32::from(u16::from_ne_bytes([rest[4], rest[5]]));
-                match kind {
-                    libc::NLMSG_DONE => return Ok(answers),
-                    libc::NLMSG_ERROR => {
-                        let error = word(rest, HEADER) as i32;
-                        // It follows the error's number and the request's header.
-                        let explanation = rest.get(HEADER + 4 + HEADER..bytes).unwrap_or_default();
-                        return match error {
-                            0 => Ok(answers),
-                            _ => Err((
-                                io::Error::from_raw_os_error(-error),
-                                attribute(explanation, NLMSGERR_ATTR_MSG).map(text),
-                            )),
-                        };
-                    }
-                    _ => answers.push(rest[HEADER..bytes].to_vec()),
-                }
-                rest = &rest[bytes.next_multiple_of(4).min(rest.len())..];
-            }
-            if !is_dump && !answers.is_empty() {
-                return Ok(answers);
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -192,7 +192,13 @@ pub fn compile_native(policy: &Policy, more: &[&str]) -> Result<Vec<u8>> {
 /// # Errors
 /// A sentence when clang is missing or rejects the program.
 fn compile(combination: &Combination, more: &[&str]) -> Result<Vec<u8>> {
-    compile_source(&find_clang(), "program.c", define_program(combination), &combination.name(), more)
+    compile_source(
+        &process::name_clang(),
+        "program.c",
+        define_program(combination),
+        &combination.name(),
+        more,
+    )
 }
 
 /// Compiles `source` with `command` in a scratch folder, which is removed, under limits of time and

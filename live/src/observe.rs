@@ -6,7 +6,7 @@ use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{Place, list_places};
-use crate::layout::{ACCOUNT, Agent, Control, Counters, Flow, Key, Plain, Settings, Transfer};
+use crate::layout::{ACCOUNT, Agent, Counters, Flow, Key, Plain as _, Settings, Transfer};
 use crate::namespace;
 use crate::record::Record;
 use crate::{download, netlink, stop};
@@ -55,20 +55,12 @@ impl Observed {
         record.deployment(&device, netlink::find_root(device.index)?.as_ref()).map(Some)
     }
 
-    /// Reads which slot of settings is active, and how the flow table is hashed.
-    ///
-    /// # Errors
-    /// A sentence when the map cannot be read.
-    pub fn control(&self) -> Result<Control> {
-        read_value(&self.place.open_map("ml_control")?, 0)
-    }
-
     /// Reads which slot of published values is active, and when the agent last ran.
     ///
     /// # Errors
     /// A sentence when the map cannot be read.
     pub fn agent(&self) -> Result<Agent> {
-        read_value(&self.place.open_map("ml_agent")?, 0)
+        Ok(Agent::read(&self.place.read_bytes("ml_agent", 0)?))
     }
 
     /// Reads the active settings.
@@ -76,7 +68,7 @@ impl Observed {
     /// # Errors
     /// A sentence when a map cannot be read.
     pub fn settings(&self) -> Result<Settings> {
-        read_value(&self.place.open_map("ml_settings")?, self.control()?.active & 1)
+        Ok(Settings::read(&self.place.read_bytes("ml_settings", self.place.control()?.active & 1)?))
     }
 
     /// Reads the counters, summed over the CPUs.
@@ -100,12 +92,7 @@ impl Observed {
     /// # Errors
     /// A sentence when the map cannot be read.
     pub fn shared_state(&self) -> Result<Vec<u8>> {
-        let map = self.place.open_map("ml_state")?;
-        let value = map.lookup(&0u32.to_ne_bytes());
-        value
-            .ok()
-            .flatten()
-            .ok_or_else(|| Failure::new(format!("the state of {} cannot be read", self.title())))
+        self.place.read_bytes("ml_state", 0)
     }
 
     /// Reads what the agent published last.
@@ -114,11 +101,7 @@ impl Observed {
     /// A sentence when a map is not there, as for a marker that publishes nothing, or cannot be
     /// read.
     pub fn published(&self) -> Result<Vec<u8>> {
-        let map = self.place.open_map("ml_published")?;
-        let value = map.lookup(&(self.agent()?.active & 1).to_ne_bytes());
-        value.ok().flatten().ok_or_else(|| {
-            Failure::new(format!("what the agent of {} published cannot be read", self.title()))
-        })
+        self.place.read_bytes("ml_published", self.agent()?.active & 1)
     }
 
     /// Calls `visit` for every flow of the table, in no particular order. Returns how many there
@@ -207,18 +190,6 @@ fn visit_values(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<()> 
             None => return Ok(()),
         }
     }
-}
-
-/// Reads the value of an array at an index.
-///
-/// # Errors
-/// A sentence when it cannot be read or is too short.
-fn read_value<T: Plain>(map: &Map, index: u32) -> Result<T> {
-    let value = map.lookup(&index.to_ne_bytes()).ok().flatten();
-    let value = value.filter(|value| value.len() >= size_of::<T>());
-    value
-        .map(|value| T::read(&value))
-        .ok_or_else(|| Failure::new(format!("the map {} cannot be read", map.name())))
 }
 
 /// Returns what is stored about all devices of this namespace, or about one and its downloads, in

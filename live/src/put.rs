@@ -6,7 +6,6 @@
 //! of 64 ns, whatever its clock (PSCHED_SHIFT in its net/pkt_sched.h; since 2.6.31). tc also sends
 //! tables of such times. The kernel reads them only for a rate without a link layer; ours name one.
 
-use crate::attributes::add_attribute;
 use crate::deployment::{Cake, Cost};
 use crate::error::{Failure, Result};
 use crate::netlink::{RTM_NEWQDISC, RTM_NEWTCLASS, TC_H_ROOT, write_qdisc};
@@ -14,6 +13,7 @@ use crate::qdisc::{
     DIFFSERV, TCA_CAKE_ACK_FILTER, TCA_CAKE_BASE_RATE64, TCA_CAKE_DIFFSERV_MODE, TCA_CAKE_NAT, format_id,
     format_missing,
 };
+use mousehole_netlink::add_attribute;
 use mousehole_scheme::link_layer::Framing;
 use mousehole_scheme::units::{Buffer, Rate};
 

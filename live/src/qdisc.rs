@@ -1,6 +1,6 @@
 //! Queue disciplines and classes as the kernel describes them (linux/pkt_sched.h).
 
-use crate::attributes::{attribute, word};
+use mousehole_netlink::{attribute, word};
 
 /// CAKE's modes of choosing tins, as tc-cake(8) names them, in the order of their numbers.
 pub(crate) const DIFFSERV: [&str; 5] = ["diffserv3", "diffserv4", "diffserv8", "besteffort", "precedence"];
@@ -159,7 +159,7 @@ pub fn find_departure_qdiscs(all: &[Qdisc]) -> Vec<&Qdisc> {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::attributes::add_attribute;
+    use mousehole_netlink::add_attribute;
 
     #[test]
     fn find_departure_qdiscs__are_kept_by_fq_alone() {

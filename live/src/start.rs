@@ -17,7 +17,8 @@ use crate::put::{Put, Verb, What};
 use crate::qdisc::Qdisc;
 use crate::record::{Attachment, Record, Redirect, SCHEMA, SavedQdisc, digest_header, read_unix_s};
 use crate::request::{Attach, Mode, Request, Via};
-use crate::{agent, confirm, kept, links, native, netlink, qdisc, stop};
+use crate::{agent, confirm, kept, native, netlink, qdisc, stop};
+use mousehole_netlink::links;
 use mousehole_scheme::units::{Buffer, Dur, Rate};
 
 /// The options of a start that are not part of the request.
@@ -689,9 +690,8 @@ fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs
         lines.push(match action.priority[1] {
             0 => format!("long flows get DSCP {}; ECN bits are never touched", action.dscp[1]),
             priority => format!(
-                "long flows go to {:x}:{:x}{}; no byte of a packet changes",
-                priority >> 16,
-                priority & 0xffff,
+                "long flows go to {}{}; no byte of a packet changes",
+                qdisc::format_id(priority),
                 if matches!(plan.shaper, Shaper::Cake(_)) { ", CAKE's Bulk tin" } else { "" }
             ),
         });

@@ -7,11 +7,12 @@ use crate::human::{
     format_bytes, format_count, format_number, format_percent, format_rate, format_span, format_table,
     format_waiting,
 };
-use crate::layout::{Agent, Count, Counters, DROP_REASONS, KEEP_DSCP, Settings};
+use crate::layout::{Count, Counters, DROP_REASONS, KEEP_DSCP, Settings};
 use crate::observe::{Observed, observe};
+use crate::qdisc::{self, Qdisc};
 use crate::record::{Attachment, Record};
 use crate::request::{Mode, Request};
-use crate::{download, kernel, native, netlink, qdisc, stop};
+use crate::{download, kernel, native, netlink, stop};
 use mousehole_policy::{Colour, IS_STATIC};
 use serde::{Serialize, Serializer};
 
@@ -289,121 +290,239 @@ pub fn format_json(all: &[Status]) -> String {
 /// Returns the status of an observed device. What cannot be read is a problem in it, or `None`. The
 /// user's policies are loaded for their parameters, except in a static build.
 fn inspect(one: &Observed) -> Status {
-    let title = one.title();
-    let unfinished = |why: &str| Status {
-        device: title.clone(),
-        index: one.index,
-        state: State::Incomplete,
-        problems: vec![format!(
-            "a command was killed {why}; `mousehole-live down {title}` removes what it left"
-        )],
-        details: None,
-    };
-    let Some(record) = &one.record else { return unfinished("before it wrote what it would do") };
-    let (Ok(control), Ok(settings), Ok(counters)) = (one.control(), one.settings(), one.counters()) else {
-        return unfinished("before its tables were complete");
-    };
-    let running = stop::is_running(&one.place, record);
-    let qdiscs = one.name.as_ref().and_then(|_| netlink::list_qdiscs(one.index).ok()).unwrap_or_default();
-    let root = qdisc::find_root(&qdiscs).cloned();
-    let mut problems =
-        find_problems(one, record, running, root.as_ref(), settings.action.priority[1] & 0xffff_0000);
-    problems.extend(find_missing_fq(one, record, &settings, &qdiscs));
-    // A static build cannot load the user's own policies, so it cannot say their parameters, even if they run.
-    let told = if IS_STATIC && !record.request.policy.is_empty() { Ok(None) } else { one.deployment() };
-    let deployment = told.unwrap_or_else(|failure| {
-        problems
-            .push(format!("the parameters in force cannot be determined, as the device is now; {failure}"));
-        None
-    });
-    let needed = deployment.as_ref().map(Deployment::needs_agent);
-    let seen = measure_agent_idle_s(&one.agent().unwrap_or_default());
-    let running_s = kernel::boot_s().saturating_sub(record.started_s);
-    // An agent that has just been started has not run yet either.
-    let silent_s = seen.unwrap_or(running_s as f64);
-    if running && needed == Some(true) && silent_s > AGENT_SILENT_S {
-        let when = seen.map_or("was never at work".into(), |seconds| {
-            format!("was last at work {} ago", format_span(seconds))
-        });
-        problems.push(format!(
-            "the agent {when}; the program goes on with the values it has, and `mousehole-live agent {title}` starts it"
-        ));
-    }
-    let is_up = record.request.mode == Mode::Up;
-    let filter = matches!(record.attachment, Some(Attachment::Clsact { .. }));
-    let program = match filter {
-        true => kernel::read_pinned_program(&one.place.program()).ok(),
-        false => kernel::read_pinned_link(&one.place.link()).ok().map(|info| info.program),
-    };
-    let details = Details {
-        mode: record.request.mode,
-        scheme: record.request.scheme.clone(),
-        shadow: settings.shadow != 0,
-        rate: record.request.rate.clone(),
-        buffer: is_up.then(|| record.request.buffer.clone()),
-        since: record.since,
-        running_s,
-        command: record.command.clone(),
-        tuned_s: record.tuned.map(|at| kernel::boot_s().saturating_sub(at)),
-        rules: deployment.as_ref().map(list_rules).unwrap_or_default(),
-        longest_wait_s: (settings.longest_wait_ms > 0).then(|| f64::from(settings.longest_wait_ms) / 1e3),
-        version: record.version.clone(),
-        attachment: match record.attachment {
-            Some(Attachment::Tcx) => Some("tcx"),
-            Some(Attachment::Clsact { .. }) => Some("clsact"),
-            None => one.place.link().exists().then_some("tcx"),
+    let (device, index) = (one.title(), one.index);
+    match Present::read(one) {
+        Ok(present) => Status {
+            state: if present.is_running { State::Running } else { State::Stopped },
+            problems: present.list_problems(),
+            details: Some(present.describe()),
+            device,
+            index,
         },
-        link_id: kernel::read_pinned_link(&one.place.link()).ok().map(|info| info.id),
-        program_id: program.filter(|_| running),
-        root: root.as_ref().map(|qdisc| format!("{} {}", qdisc.kind, qdisc.handle)),
-        root_is_ours: record
-            .added_handle
-            .as_ref()
-            .map(|handle| root.as_ref().is_some_and(|qdisc| &qdisc.handle == handle)),
-        unconfirmed_s: record.confirm_by.map(|by| by.saturating_sub(kernel::boot_s())),
-        agent_needed: needed,
-        agent_seen_s: seen,
-        active_slot: control.active & 1,
-        action: describe_action(&record.request, settings.shadow != 0, &settings.action)
-            + &format_waiting(settings.longest_wait_ms, settings.shadow != 0),
-        flows_most: record.request.flows,
-        counters: Counted::from(&counters),
-        native: native::read_counters(&one.place),
-    };
-    let state = if running { State::Running } else { State::Stopped };
-    Status { device: title, index: one.index, state, problems, details: Some(details) }
+        Err(killed) => Status {
+            state: State::Incomplete,
+            problems: vec![format!(
+                "a command was killed {killed}; `mousehole-live down {device}` removes what it left"
+            )],
+            details: None,
+            device,
+            index,
+        },
+    }
+}
+
+/// What is at a device, by its record, its maps and the kernel.
+struct Present<'a> {
+    one: &'a Observed,
+    record: &'a Record,
+    active_slot: u32,
+    settings: Settings,
+    counters: Counters,
+    is_running: bool,
+    running_s: u64,
+    qdiscs: Vec<Qdisc>,
+    /// What the request is for the device as it is now; `Ok(None)` if that cannot be asked.
+    deployment: Result<Option<Deployment>>,
+    /// How long ago the agent last ran, s; `None` if it never did.
+    agent_seen_s: Option<f64>,
+}
+
+impl<'a> Present<'a> {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// The clause that says when a command was killed, if the record or the tables are incomplete.
+    fn read(one: &'a Observed) -> std::result::Result<Present<'a>, &'static str> {
+        let record = one.record.as_ref().ok_or("before it wrote what it would do")?;
+        let tables = (one.place.control(), one.settings(), one.counters());
+        let (Ok(control), Ok(settings), Ok(counters)) = tables else {
+            return Err("before its tables were complete");
+        };
+        let agent = one.agent().unwrap_or_default();
+        let agent_idle_ns = kernel::monotonic_ns().saturating_sub(agent.seen_ns);
+        // A static build cannot load the user's own policies, so it cannot say their parameters, even if they run.
+        let is_unknown = IS_STATIC && !record.request.policy.is_empty();
+        let here = one.name.as_ref();
+        Ok(Present {
+            one,
+            record,
+            active_slot: control.active & 1,
+            settings,
+            counters,
+            is_running: stop::is_running(&one.place, record),
+            running_s: kernel::boot_s().saturating_sub(record.started_s),
+            qdiscs: here.and_then(|_| netlink::list_qdiscs(one.index).ok()).unwrap_or_default(),
+            deployment: if is_unknown { Ok(None) } else { one.deployment() },
+            agent_seen_s: (agent.seen_ns > 0).then_some(agent_idle_ns as f64 / 1e9),
+        })
+    }
+
+    /// Returns the queue discipline at the root; `None` if there is none or the device is gone.
+    fn root(&self) -> Option<&Qdisc> {
+        qdisc::find_root(&self.qdiscs)
+    }
+
+    /// Returns the root as `kind handle`; `None` as [`Present::root`].
+    fn name_root(&self) -> Option<String> {
+        self.root().map(|root| format!("{} {}", root.kind, root.handle))
+    }
+
+    /// Returns what is planned; `None` if that cannot be determined.
+    fn plan(&self) -> Option<&Deployment> {
+        self.deployment.as_ref().ok()?.as_ref()
+    }
+
+    /// Returns whether the program only decides and counts.
+    fn is_shadow(&self) -> bool {
+        self.settings.shadow != 0
+    }
+
+    /// Returns what is wrong, with the remedies; empty if nothing is.
+    fn list_problems(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.find_stop().into_iter().collect();
+        all.extend(self.find_other_root());
+        all.extend(self.find_missing_tin());
+        if let Some(why) = &self.record.paused {
+            all.push(format!("it is paused and changes no packet: {why}"));
+        }
+        if let Some(by) = self.record.confirm_by.filter(|by| kernel::boot_s() > by + 5) {
+            all.push(format!(
+                "it waits for confirmation since {}, and its timer is gone; `mousehole-live confirm {}` or `down`",
+                format_span((kernel::boot_s() - by) as f64),
+                self.one.title()
+            ));
+        }
+        all.extend(self.find_missing_fq());
+        if let Err(failure) = &self.deployment {
+            all.push(format!(
+                "the parameters in force cannot be determined, as the device is now; {failure}"
+            ));
+        }
+        all.extend(self.find_silent_agent());
+        all
+    }
+
+    /// Returns why nothing runs, or why what runs is not complete; `None` if it runs as it should.
+    fn find_stop(&self) -> Option<String> {
+        let is_attached = self.record.attachment.is_some();
+        let link = || kernel::read_pinned_link(&self.one.place.link());
+        let what = match (self.is_running, self.one.name.is_some()) {
+            (false, false) => "the device is gone or in another network namespace, so nothing runs",
+            (false, true) if link().is_ok() => "the link was detached by somebody, so nothing runs",
+            (false, true) if is_attached => "the program was removed by somebody, so nothing runs",
+            (false, true) => "a command was killed before it attached the program",
+            (true, false) => "the device moved to another network namespace and the program with it",
+            (true, true) if !is_attached => "a command was killed after it attached the program",
+            (true, true) => return None,
+        };
+        Some(format!("{what}; `mousehole-live down {}` removes what is left", self.one.title()))
+    }
+
+    /// Returns the problem that our queue discipline is not at the root any more, if so.
+    fn find_other_root(&self) -> Option<String> {
+        let handle = self.record.added_handle.as_ref()?;
+        let is_gone = self.one.name.is_some() && self.root().is_none_or(|root| &root.handle != handle);
+        is_gone.then(|| {
+            format!(
+                "the qdisc {handle} that belongs to it is gone, and at the root is {}; `down` and the command start afresh",
+                self.name_root().unwrap_or("nothing".into())
+            )
+        })
+    }
+
+    /// Returns the problem that marks name a tin of a queue discipline that is not at the root, if so.
+    fn find_missing_tin(&self) -> Option<String> {
+        let (record, handle) = (self.record, self.settings.action.priority[1] & 0xffff_0000);
+        let names_tin = record.request.mode == Mode::Mark
+            && record.request.classes.is_empty()
+            && record.added_handle.is_none()
+            && handle != 0;
+        let is_missing =
+            names_tin && self.one.name.is_some() && self.root().is_none_or(|root| root.major() != handle);
+        is_missing.then(|| {
+            format!(
+                "marks name a tin of {}, but at the root is {}, which ignores them; `down` and the command start afresh",
+                qdisc::format_id(handle),
+                self.name_root().unwrap_or("nothing".into())
+            )
+        })
+    }
+
+    /// Returns the problem that packets are to wait for tokens, but no queue discipline holds them,
+    /// if so.
+    fn find_missing_fq(&self) -> Option<String> {
+        let is_held = self.settings.longest_wait_ms == 0
+            || self.is_shadow()
+            || !qdisc::find_departure_qdiscs(&self.qdiscs).is_empty();
+        let root = self.root().map_or("nothing", |root| root.kind.as_str());
+        // If our own queue discipline is gone, another problem says so already.
+        (!is_held && self.one.name.is_some() && self.record.added_handle.is_none()).then(|| {
+            format!(
+                "packets are to wait for tokens, but at the root is {root} without fq, which sends them at once; `down` and the \
+                 command start afresh"
+            )
+        })
+    }
+
+    /// Returns the problem that the scheme needs an agent, which does not run, if so.
+    fn find_silent_agent(&self) -> Option<String> {
+        // An agent that has just been started has not run yet either.
+        let silent_s = self.agent_seen_s.unwrap_or(self.running_s as f64);
+        let is_needed = self.is_running && self.plan().is_some_and(Deployment::needs_agent);
+        (is_needed && silent_s > AGENT_SILENT_S).then(|| {
+            let when = self.agent_seen_s.map_or("was never at work".into(), |seconds| {
+                format!("was last at work {} ago", format_span(seconds))
+            });
+            format!(
+                "the agent {when}; the program goes on with the values it has, and `mousehole-live agent {}` starts it",
+                self.one.title()
+            )
+        })
+    }
+
+    /// Returns what the record and the maps say.
+    fn describe(&self) -> Details {
+        let (record, settings, place) = (self.record, &self.settings, &self.one.place);
+        let request = &record.request;
+        let is_root = |handle| self.root().is_some_and(|root| &root.handle == handle);
+        Details {
+            mode: request.mode,
+            scheme: request.scheme.clone(),
+            shadow: self.is_shadow(),
+            rate: request.rate.clone(),
+            buffer: (request.mode == Mode::Up).then(|| request.buffer.clone()),
+            since: record.since,
+            running_s: self.running_s,
+            command: record.command.clone(),
+            tuned_s: record.tuned.map(|at| kernel::boot_s().saturating_sub(at)),
+            rules: self.plan().map(list_rules).unwrap_or_default(),
+            longest_wait_s: (settings.longest_wait_ms > 0).then(|| f64::from(settings.longest_wait_ms) / 1e3),
+            version: record.version.clone(),
+            attachment: match record.attachment {
+                Some(Attachment::Tcx) => Some("tcx"),
+                Some(Attachment::Clsact { .. }) => Some("clsact"),
+                None => place.link().exists().then_some("tcx"),
+            },
+            link_id: kernel::read_pinned_link(&place.link()).ok().map(|info| info.id),
+            program_id: stop::find_program(place, record).filter(|_| self.is_running),
+            root: self.name_root(),
+            root_is_ours: record.added_handle.as_ref().map(is_root),
+            unconfirmed_s: record.confirm_by.map(|by| by.saturating_sub(kernel::boot_s())),
+            agent_needed: self.plan().map(Deployment::needs_agent),
+            agent_seen_s: self.agent_seen_s,
+            active_slot: self.active_slot,
+            action: describe_action(request, self.is_shadow(), &settings.action)
+                + &format_waiting(settings.longest_wait_ms, self.is_shadow()),
+            flows_most: request.flows,
+            counters: Counted::from(&self.counters),
+            native: native::read_counters(place),
+        }
+    }
 }
 
 /// Returns the policies of a deployment with their parameters.
 fn list_rules(deployment: &Deployment) -> Vec<Rule> {
     deployment.params().map(|params| Rule::new(params, None)).collect()
-}
-
-/// Returns the problem that packets are to wait for tokens, but no queue discipline holds them;
-/// `None` if there is no such problem.
-fn find_missing_fq(
-    one: &Observed,
-    record: &Record,
-    settings: &Settings,
-    qdiscs: &[qdisc::Qdisc],
-) -> Option<String> {
-    let is_held = settings.longest_wait_ms == 0
-        || settings.shadow != 0
-        || !qdisc::find_departure_qdiscs(qdiscs).is_empty();
-    let root = qdisc::find_root(qdiscs).map_or("nothing", |root| root.kind.as_str());
-    // If our own queue discipline is gone, another problem says so already.
-    (!is_held && one.name.is_some() && record.added_handle.is_none()).then(|| {
-        format!(
-            "packets are to wait for tokens, but at the root is {root} without fq, which sends them at once; `down` and the \
-             command start afresh"
-        )
-    })
-}
-
-/// Returns the seconds since the agent last ran; `None` if it never did.
-fn measure_agent_idle_s(agent: &Agent) -> Option<f64> {
-    let ago = kernel::monotonic_ns().saturating_sub(agent.seen_ns);
-    (agent.seen_ns > 0).then_some(ago as f64 / 1e9)
 }
 
 /// Returns what is done with packets of long flows, or by the queue with packets that it refuses. A
@@ -415,13 +534,8 @@ pub(crate) fn describe_action(request: &Request, shadow: bool, action: &crate::l
         (0, KEEP_DSCP) => "nothing is changed".to_string(),
         (0, dscp) => format!("long flows get DSCP {dscp}"),
         (_, _) => {
-            let class = |priority: u32| format!("{:x}:{:x}", priority >> 16, priority & 0xffff);
-            let mut all: Vec<String> = action
-                .priority
-                .iter()
-                .filter(|priority| **priority != 0)
-                .map(|priority| class(*priority))
-                .collect();
+            let given = action.priority.iter().filter(|priority| **priority != 0);
+            let mut all: Vec<String> = given.map(|priority| qdisc::format_id(*priority)).collect();
             all.dedup();
             match action.priority[0] {
                 0 => format!("long flows go to {}", all.join(", ")),
@@ -438,68 +552,6 @@ pub(crate) fn describe_action(request: &Request, shadow: bool, action: &crate::l
         true => "nothing is changed (shadow: it decides and counts only)".into(),
         false => format!("{what}{marks}"),
     }
-}
-
-/// Returns what is wrong at a device, with the remedies; empty if nothing is. `tin_of` is the
-/// handle that marks name, in the upper half of the word; 0 if they name none. Slow steps and
-/// departure times are not judged here.
-fn find_problems(
-    one: &Observed,
-    record: &Record,
-    running: bool,
-    root: Option<&qdisc::Qdisc>,
-    tin_of: u32,
-) -> Vec<String> {
-    let title = one.title();
-    let cure = format!("`mousehole-live down {title}` removes what is left");
-    let mut all = Vec::new();
-    if !running {
-        let link = kernel::read_pinned_link(&one.place.link());
-        all.push(match (&one.name, link) {
-            (None, _) => {
-                format!("the device is gone or in another network namespace, so nothing runs; {cure}")
-            }
-            (Some(_), Ok(_)) => format!("the link was detached by somebody, so nothing runs; {cure}"),
-            (Some(_), Err(_)) if record.attachment.is_none() => {
-                format!("a command was killed before it attached the program; {cure}")
-            }
-            (Some(_), Err(_)) => format!("the program was removed by somebody, so nothing runs; {cure}"),
-        });
-    } else if one.name.is_none() {
-        all.push(format!("the device moved to another network namespace and the program with it; {cure}"));
-    } else if record.attachment.is_none() {
-        all.push(format!("a command was killed after it attached the program; {cure}"));
-    }
-    let now_there = root.map_or("nothing".to_string(), |qdisc| format!("{} {}", qdisc.kind, qdisc.handle));
-    if let (Some(handle), Some(_)) = (&record.added_handle, &one.name)
-        && root.is_none_or(|qdisc| &qdisc.handle != handle)
-    {
-        all.push(format!(
-            "the qdisc {handle} that belongs to it is gone, and at the root is {now_there}; `down` and the command start afresh"
-        ));
-    }
-    if record.request.mode == Mode::Mark
-        && record.request.classes.is_empty()
-        && record.added_handle.is_none()
-        && tin_of != 0
-        && one.name.is_some()
-        && root.is_none_or(|qdisc| qdisc.major() != tin_of)
-    {
-        all.push(format!(
-            "marks name a tin of {:x}:, but at the root is {now_there}, which ignores them; `down` and the command start afresh",
-            tin_of >> 16
-        ));
-    }
-    if let Some(why) = &record.paused {
-        all.push(format!("it is paused and changes no packet: {why}"));
-    }
-    if let Some(by) = record.confirm_by.filter(|by| kernel::boot_s() > by + 5) {
-        all.push(format!(
-            "it waits for confirmation since {}, and its timer is gone; `mousehole-live confirm {title}` or `down`",
-            format_span((kernel::boot_s() - by) as f64)
-        ));
-    }
-    all
 }
 
 /// Returns the lines of `status` for the terminal. `before` holds an earlier status and how many

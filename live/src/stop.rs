@@ -5,7 +5,8 @@ use crate::download;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place, list_places};
 use crate::record::{Attachment, Record, SCHEMA};
-use crate::{kernel, links, namespace, netlink, qdisc};
+use crate::{kernel, namespace, netlink, qdisc};
+use mousehole_netlink::links;
 use std::collections::BTreeSet;
 
 /// Removes everything of ours at a device and its downloads. Returns lines for the user.
@@ -202,6 +203,14 @@ pub fn is_running(place: &Place, record: &Record) -> bool {
     // Both are checked, since a killed command may not have recorded which one it used.
     is_our_filter(place, record.index)
         || kernel::read_pinned_link(&place.link()).is_ok_and(|info| info.device != 0)
+}
+
+/// Returns the kernel's number of a place's program; `None` if it is gone.
+pub fn find_program(place: &Place, record: &Record) -> Option<u32> {
+    match record.attachment {
+        Some(Attachment::Clsact { .. }) => kernel::read_pinned_program(&place.program()).ok(),
+        _ => kernel::read_pinned_link(&place.link()).ok().map(|info| info.program),
+    }
 }
 
 /// Returns whether our filter at a device runs a program of this place, the one of an unfinished

@@ -224,10 +224,7 @@ pub(crate) fn change_action(name: &str, action: Action, paused: Option<String>) 
     let home = Home::lock()?;
     let place = home.place(&device);
     let mut record = place.record()?;
-    let map = place.open_map("ml_settings")?;
-    let active = read_control(&place)?.active & 1;
-    let value = map.lookup(&active.to_ne_bytes()).ok().flatten();
-    let mut bytes = value.ok_or_else(|| Failure::new("the map ml_settings cannot be read"))?;
+    let mut bytes = place.read_bytes("ml_settings", place.control()?.active & 1)?;
     let shadow = u32::from(record.request.shadow || paused.is_some());
     let settings = Settings { shadow, action, ..Settings::read(&bytes) };
     bytes[..size_of::<Settings>()].copy_from_slice(settings.bytes());
@@ -282,7 +279,7 @@ fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, requ
 /// A sentence when the settings do not fit the running program or the map cannot be written.
 fn write_inactive_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     let map = place.open_map("ml_settings")?;
-    let other = (read_control(place)?.active & 1) ^ 1;
+    let other = (place.control()?.active & 1) ^ 1;
     let mut whole = settings.to_vec();
     if whole.len() > map.value_size() || whole.len() < size_of::<Settings>() {
         return Err(Failure::new(format!(
@@ -297,22 +294,12 @@ fn write_inactive_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     Ok(other)
 }
 
-/// Reads which slot of settings is active and how the flow table is hashed.
-///
-/// # Errors
-/// A sentence when the map cannot be read.
-fn read_control(place: &Place) -> Result<Control> {
-    let map = place.open_map("ml_control")?;
-    let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten();
-    value.map(|value| Control::read(&value)).ok_or_else(|| Failure::new("the map ml_control cannot be read"))
-}
-
 /// Makes the program use this slot of settings from the next packet on.
 ///
 /// # Errors
 /// A sentence when the map cannot be read or written.
 fn activate_slot(place: &Place, slot: u32) -> Result<()> {
-    let next = Control { active: slot, ..read_control(place)? };
+    let next = Control { active: slot, ..place.control()? };
     place
         .open_map("ml_control")?
         .update(&0u32.to_ne_bytes(), next.bytes())

@@ -86,6 +86,12 @@ fn assert_nothing_in_the_way(report: &Value) {
     assert!(all.iter().all(|one| (one["rank"] == "harmless") == one["cure"].is_null()), "{report:#}");
 }
 
+/// Returns an Ethernet device that is not there.
+fn make_device() -> Device {
+    let name = "eth0".into();
+    Device { name, index: 2, namespace: 1, address: None, link_header_bytes: 14, mtu: 1500 }
+}
+
 #[test]
 fn bare_veth__can_be_shaped_and_reads_no_marks() {
     let Some(report) = run_check("", "$LIVE check v0 --json") else { return };
@@ -188,14 +194,7 @@ fn token_bucket_of_others__is_replaced_on_demand() {
 
 #[test]
 fn burst_of_a_marker__is_judged_only_if_given() {
-    let device = Device {
-        name: "lo".into(),
-        index: 1,
-        namespace: 1,
-        address: None,
-        link_header_bytes: 14,
-        mtu: 65536,
-    };
+    let device = make_device();
     let deployment = |burst: Option<&str>| {
         let burst = burst.map(String::from);
         Deployment::new(&Request { burst, ..Request::new(Mode::Mark) }, &device, None)
@@ -280,14 +279,7 @@ fn unknown_device__is_one_sentence() {
 /// python/tests/test_advice.py tests that the answer of `compare` writes these.
 #[test]
 fn what_compare_writes__is_accepted() {
-    let device = Device {
-        name: "eth0".into(),
-        index: 2,
-        namespace: 1,
-        address: None,
-        link_header_bytes: 14,
-        mtu: 1500,
-    };
+    let device = make_device();
     for scheme in ["rio-ps", "s-sfd", "p-sfd", "sfd(mode=coupled,in_min=20%)", "sfd|red"] {
         for overhead in [None, Some(26)] {
             let request = Request {
@@ -312,14 +304,7 @@ fn what_compare_writes__is_accepted() {
 
 #[test]
 fn queue_of_classes__needs_a_marker() {
-    let device = Device {
-        name: "eth0".into(),
-        index: 2,
-        namespace: 1,
-        address: None,
-        link_header_bytes: 14,
-        mtu: 1500,
-    };
+    let device = make_device();
     let deployment = |scheme: &str| {
         let rate = Some("10mbit".into());
         Deployment::new(&Request { scheme: scheme.into(), rate, ..Request::new(Mode::Up) }, &device, None)
@@ -436,14 +421,7 @@ fn queue_that_reads_no_marks__is_refused_unless_asked_for() {
 
 #[test]
 fn dscps_of_better_service__are_refused_for_long_flows() {
-    let device = Device {
-        name: "eth0".into(),
-        index: 2,
-        namespace: 1,
-        address: None,
-        link_header_bytes: 14,
-        mtu: 1500,
-    };
+    let device = make_device();
     let deployment = |dscp: &str| {
         Deployment::new(&Request { dscp: dscp.into(), ..Request::new(Mode::Mark) }, &device, None)
     };

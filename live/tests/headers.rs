@@ -22,7 +22,7 @@ fn list_headers() -> Vec<PathBuf> {
 /// with its first arguments; one that is not installed is reported as NOT RUN.
 fn compile_headers(compiler: &[&str]) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    if Command::new(compiler[0]).arg("--version").output().is_err() {
+    if mousehole_policy::process::ask_version(compiler[0]).is_none() {
         println!("NOT RUN: {} is not installed", compiler[0]);
         return;
     }

@@ -46,7 +46,7 @@ pub use functions::{Arguments, Field, Function, Memory};
 #[cfg(feature = "native")]
 pub use load::{
     IS_STATIC, LoadError, c_compiler, check_defaults, headers_folder, lasting_headers_folder, load,
-    load_description,
+    load_description, name_policy,
 };
 #[cfg(feature = "native")]
 pub use own::{begin_faults_with, forget_region, limit_calls, name_region};

@@ -196,11 +196,19 @@ pub fn c_compiler() -> Option<String> {
 
 /// Returns the first command that runs of the given one, unless it is empty, cc, gcc and clang; `None` if none does.
 fn first_compiler(given: Option<String>) -> Option<String> {
-    let runs = |command: &String| {
-        Command::new(command).arg("--version").output().is_ok_and(|done| done.status.success())
-    };
     let given = given.filter(|command| !command.is_empty());
-    given.into_iter().chain(["cc", "gcc", "clang"].map(String::from)).find(runs)
+    given
+        .into_iter()
+        .chain(["cc", "gcc", "clang"].map(String::from))
+        .find(|command| process::ask_version(command).is_some())
+}
+
+/// Returns the name that the policy of a header has in schemes: its file's name, with hyphens.
+///
+/// # Errors
+/// As [`load`] for the file's name, one sentence without the header's name.
+pub fn name_policy(path: &Path) -> Result<String, String> {
+    c_name(path).map(|name| name.replace('_', "-"))
 }
 
 /// Returns the C name of a header's policy: its file's name, with underscores for hyphens.

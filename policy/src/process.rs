@@ -41,6 +41,17 @@ const OUTPUT_BYTES: usize = 1 << 20;
 /// Time between two checks of a program.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// Returns what a program prints for `--version`; `None` if it does not run or fails.
+pub fn ask_version(command: &str) -> Option<String> {
+    let done = Command::new(command).arg("--version").output().ok()?;
+    done.status.success().then(|| String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+/// Returns the command of clang: `$CLANG` if it is set, else `clang`.
+pub fn name_clang() -> String {
+    std::env::var("CLANG").ok().filter(|command| !command.is_empty()).unwrap_or_else(|| "clang".into())
+}
+
 /// Runs a program to its end without input and within limits, and returns its outputs. The program and the processes that it starts are a process
 /// group. The whole group is killed when the program ends, when the time is over and, on Linux, when the calling thread or
 /// process ends.

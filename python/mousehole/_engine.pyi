@@ -65,9 +65,7 @@ NO_LINK: str
 SHORT_BYTES: int
 LONG_BYTES: int
 LEVEL: float
-FIRST_LOOK: int
 LEAST_REPLICATIONS: int
-TIME_CONSTANTS: float
 READY_MADE: str
 
 def run(scenario: Mapping[str, object], traffic: Traffic | None, cancel: Cancel) -> RunResult:
@@ -335,10 +333,6 @@ class ComparedCell:
         """The primary endpoint: the mean of short transfers, or without enough of them the first figure
         of calls or of another kind.
         """
-    def describe_primary(self) -> str:
-        """Returns the subject of the primary endpoint: `transfers ≤ 15 kB`, or `calls (one-way delay,
-        p95)`.
-        """
     def primary_design(self, reference: str) -> Design:
         """Returns the design of the primary endpoint's intervals against a reference, which hold for all
         schemes together.
@@ -365,8 +359,6 @@ class ComparedCell:
         """Returns the text with the number of distinct transfers of a class in the capture, and the
         number that a verdict needs.
         """
-    def few_replications_text(self, length: str) -> str:
-        """Returns why there is no interval: too few replications, each of `length` unless that is empty."""
     def coverage_note(self) -> str:
         """Returns the sentence that says what the intervals cover."""
     def exploratory_note(self) -> str:
@@ -644,9 +636,6 @@ class Quantity:
     def percent(self) -> float | None:
         """Which percentile it is; None for anything else."""
     @property
-    def is_share(self) -> bool:
-        """Whether it lies between 0 and 1."""
-    @property
     def role(self) -> Literal["short", "long", "all"] | None:
         """The class of transfers that it is always about; None for quantities of buckets and links."""
     @property
@@ -777,9 +766,6 @@ def positive_interval(values: ArrayLike, design: Design | None = None) -> Estima
     The interval is that of `ratio_of_means` to 1, computed on the logarithm as for changes. If a
     number is zero, it is the t interval, cut at zero.
     """
-
-def share_interval(values: ArrayLike, design: Design | None = None) -> Estimate:
-    """Returns the mean of shares with the part of its t interval that lies between 0 and 1."""
 
 def replications_for(estimate: Estimate, wanted: float, design: Design | None = None) -> int | None:
     """Returns the number of replications of the first later look that gives the half width `wanted`.

@@ -9,11 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
 
-from numpy.typing import ArrayLike
-
 from mousehole import _engine
 from mousehole._engine import Quantity as Quantity
-from mousehole.statistics import Design, Estimate, positive_interval, share_interval
 
 Subject = Literal["bucket", "scheme", "application", "count", "comparison", "run"]
 TableName = Literal["bucket", "short", "long", "link", "application"]
@@ -121,14 +118,6 @@ def name_ends(name: str) -> tuple[str, str]:
     if name not in _index_ends():
         raise KeyError(f"no quantity is called {name}")
     return _index_ends()[name]
-
-
-def compute_interval(quantity: Quantity, values: ArrayLike, design: Design) -> Estimate:
-    """Returns mean and interval of a quantity: within 0 to 1 for shares, not below 0 for others.
-
-    `values` has one number per replication, NaN where it is unknown.
-    """
-    return (share_interval if quantity.is_share else positive_interval)(values, design)
 
 
 @dataclass(frozen=True)

@@ -492,11 +492,6 @@ impl ComparedCell {
         Endpoint(self.lock().cell.primary().clone())
     }
 
-    /// Returns the subject of the primary endpoint: `transfers ≤ 15 kB`, or `calls (one-way delay, p95)`.
-    fn describe_primary(&self) -> String {
-        self.lock().cell.describe_primary()
-    }
-
     /// Returns the design of the primary endpoint's intervals against a reference, which hold for all schemes
     /// together.
     fn primary_design(&self, reference: &str) -> PyResult<Design> {
@@ -549,11 +544,6 @@ impl ComparedCell {
     // python: role: str
     fn floor_text(&self, role: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(findings::floor_text(&self.lock().cell, pythonize::depythonize(role)?))
-    }
-
-    /// Returns why there is no interval: too few replications, each of `length` unless that is empty.
-    fn few_replications_text(&self, length: &str) -> String {
-        findings::few_replications_text(&self.lock().cell.plan, length)
     }
 
     /// Returns the sentence that says what the intervals cover.

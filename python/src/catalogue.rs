@@ -56,7 +56,7 @@ fn schemes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 #[pyfunction]
 // python: -> list[PartEntry]
 fn parts(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    let all = Part::all_parts().into_iter().map(|part| {
+    let all = Part::all().into_iter().map(|part| {
         let entry = catalogue_entry(py, part.name(), part.texts(), part.parameters())?;
         entry.set_item("role", if part.role() == Role::Marker { "marker" } else { "queue" })?;
         entry.set_item("order", if part.order() == Order::Fifo { "fifo" } else { "several" })?;

@@ -121,12 +121,6 @@ impl Quantity {
         }
     }
 
-    /// Whether it lies between 0 and 1.
-    #[getter]
-    fn is_share(&self) -> bool {
-        self.0.unit.is_share()
-    }
-
     /// The class of transfers that it is always about; None for quantities of buckets and links.
     #[getter]
     // python: -> Literal['short', 'long', 'all'] | None

@@ -333,13 +333,6 @@ fn positive_interval(values: Column, design: Option<&Design>) -> PyResult<Estima
     Ok(Estimate(intervals::positive_interval(values.as_slice()?, &design_or_default(design))))
 }
 
-/// Returns the mean of shares with the part of its t interval that lies between 0 and 1.
-#[pyfunction]
-#[pyo3(signature = (values, design = None))]
-fn share_interval(values: Column, design: Option<&Design>) -> PyResult<Estimate> {
-    Ok(Estimate(intervals::share_interval(values.as_slice()?, &design_or_default(design))))
-}
-
 /// Returns the number of replications of the first later look that gives the half width `wanted`.
 ///
 /// It assumes that further replications have the same spread. Returns None if it would be more than 1000,
@@ -464,9 +457,7 @@ fn pair<'a>(one: &'a Column, other: &'a Column) -> PyResult<(&'a [f64], &'a [f64
 /// Adds the constants, classes and functions of this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LEVEL", levels::LEVEL)?;
-    module.add("FIRST_LOOK", levels::FIRST_LOOK)?;
     module.add("LEAST_REPLICATIONS", intervals::LEAST_REPLICATIONS)?;
-    module.add("TIME_CONSTANTS", transient::TIME_CONSTANTS)?;
     module.add_class::<Design>()?;
     module.add_class::<Estimate>()?;
     module.add_class::<Heterogeneity>()?;
@@ -479,7 +470,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(smaller_in, module)?,
         wrap_pyfunction!(effective_comparisons, module)?,
         wrap_pyfunction!(positive_interval, module)?,
-        wrap_pyfunction!(share_interval, module)?,
         wrap_pyfunction!(replications_for, module)?,
         wrap_pyfunction!(heterogeneity, module)?,
         wrap_pyfunction!(capture_share, module)?,

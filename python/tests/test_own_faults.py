@@ -10,7 +10,7 @@ from pathlib import Path
 
 import mousehole
 import pytest
-from mousehole import policy
+from mousehole import _engine, policy
 from mousehole.base import MouseholeError
 
 NULL = "*(volatile int *)0 = 1;"
@@ -151,6 +151,22 @@ def test_run__a_fault_that_the_trial_does_not_meet_ends_in_a_sentence(
 
 def test_run__an_answer_that_the_trial_does_not_meet_is_no_result(tmp_path: Path) -> None:
     assert "packet returned 77" in find_refusal(header_with("own-late", f"if ({RARE}) return 77;", tmp_path))
+
+
+def test_load_policy__leaves_nothing_of_a_header_that_it_refuses(tmp_path: Path) -> None:
+    header = policy.new("own-renamed", folder=tmp_path)
+    taken = tmp_path / "pie.h"
+    taken.write_text(header.read_text(encoding="utf-8").replace("own_renamed", "pie"), encoding="utf-8")
+    before = _engine.parts()
+    with pytest.raises(MouseholeError, match="a scheme named pie exists already"):
+        _engine.load_policy(str(taken))
+    whole = header.read_text(encoding="utf-8")
+    header.write_text(whole.replace('"10"', '"50"'), encoding="utf-8")
+    with pytest.raises(MouseholeError, match="defaults that do not fit"):
+        _engine.load_policy(str(header))
+    assert _engine.parts() == before
+    header.write_text(whole, encoding="utf-8")
+    assert _engine.load_policy(str(header)) == "own-renamed"
 
 
 def test_run__keeps_a_handler_of_crashes_that_was_there(tmp_path: Path) -> None:

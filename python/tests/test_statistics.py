@@ -31,7 +31,6 @@ from mousehole.statistics import (
     relaxation_s,
     replications_for,
     replications_of_look,
-    share_interval,
     simultaneous_error,
     smaller_in,
     t_interval,
@@ -151,7 +150,6 @@ def test_estimate__one_end_is_no_interval() -> None:
 def test_intervals__stay_where_values_can_be() -> None:
     assert t_interval([0, 0, 0, 0, 9]).low < 0
     assert positive_interval([0, 0, 0, 0, 9]).low == 0
-    assert (share_interval([0, 0, 0, 0, 1]).low, share_interval([1, 1, 1, 1, 0]).high) == (0, 1)
 
 
 def test_design__by_hand() -> None:

@@ -24,11 +24,11 @@ pub enum Part {
 impl Part {
     /// Returns the part of this name, a user's own policies that are loaded included; `None` if there is none.
     pub fn find(name: &str) -> Option<Part> {
-        Part::all_parts().into_iter().find(|part| part.name() == name)
+        Part::all().into_iter().find(|part| part.name() == name)
     }
 
     /// Returns every part: native ones, then policies, a user's own last, as far as they are loaded by now.
-    pub fn all_parts() -> Vec<Part> {
+    pub fn all() -> Vec<Part> {
         let native = NATIVE_PARTS.iter().copied().map(Part::Native);
         native.chain(mousehole_policy::policies().into_iter().map(Part::Policy)).collect()
     }

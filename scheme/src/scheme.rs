@@ -495,19 +495,16 @@ impl fmt::Display for Scheme {
 /// [`mousehole_policy::load()`] for the programs and files that it uses.
 ///
 /// # Errors
-/// [`Error::File`] when it does not compile, describes no policy, or bears the name of another scheme or part. In the
-/// last case it stays loaded.
+/// [`Error::File`] when it bears the name of another scheme or part, does not compile, or describes no policy. Nothing is
+/// loaded then.
 #[cfg(feature = "native")]
 pub fn load_policy(path: &std::path::Path) -> Result<&'static Policy> {
     let fault = |problem: String| Error::file(path.display().to_string(), problem);
-    let policy = mousehole_policy::load(path).map_err(|error| fault(error.problem))?;
-    let name = policy.name();
-    let is_taken =
-        find_named_scheme(name).is_some() || crate::parts::NATIVE_PARTS.iter().any(|part| part.name == name);
-    match is_taken {
-        true => Err(fault(format!("a scheme named {name} exists already; give the header another name"))),
-        false => Ok(policy),
+    let name = mousehole_policy::name_policy(path).map_err(fault)?;
+    if find_named_scheme(&name).is_some() || crate::parts::NATIVE_PARTS.iter().any(|part| part.name == name) {
+        return Err(fault(format!("a scheme named {name} exists already; give the header another name")));
     }
+    mousehole_policy::load(path).map_err(|error| fault(error.problem))
 }
 
 /// Refuses `pushout=true` if the user gives it and the queues share no buffer. The header cannot check it,
@@ -561,7 +558,7 @@ fn list_names(wanted: impl Fn(Part) -> bool) -> Vec<&'static str> {
     let has = |scheme: &NamedScheme| scheme.stages.iter().any(|preset| wanted(preset.resolve()));
     let mut names: Vec<&str> =
         SCHEMES.iter().filter(|scheme| has(scheme)).map(|scheme| scheme.name).collect();
-    let parts = Part::all_parts().into_iter().filter(|part| wanted(*part)).map(|part| part.name());
+    let parts = Part::all().into_iter().filter(|part| wanted(*part)).map(|part| part.name());
     for name in parts {
         if !names.contains(&name) {
             names.push(name);

@@ -343,6 +343,12 @@ mod tests {
     }
 
     #[test]
+    fn share_interval__stays_between_0_and_1() {
+        let of = |values: [f64; 5]| share_interval(&values, &Design::default());
+        assert_eq!((of([0.0, 0.0, 0.0, 0.0, 1.0]).low, of([1.0, 1.0, 1.0, 1.0, 0.0]).high), (0.0, 1.0));
+    }
+
+    #[test]
     fn t_interval__of_students_sleep_data() {
         // Student, "The probable error of a mean", Biometrika 6 (1908): ten differences with mean 1.58. Statistics
         // packages give the 95 % interval 0.7001142 to 2.4598858.

@@ -2,11 +2,11 @@
 
 use super::finding::Finding;
 use crate::device::Device;
-use crate::links::Link;
 use crate::netlink::{self, Filter, TC_H_EGRESS, TC_H_INGRESS};
 use crate::qdisc::{self, Qdisc};
 use crate::{bpf, kernel};
 use aya_obj::generated::bpf_attach_type;
+use mousehole_netlink::links::Link;
 use std::os::fd::AsFd as _;
 
 /// The most programs at one hook that are listed.

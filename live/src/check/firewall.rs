@@ -1,15 +1,9 @@
 //! Firewall rules that set marks or translate addresses, and flow tables that bypass them.
 
 use super::finding::{Finding, Unknown, report_unseen, run_tool};
+use crate::flow_table::{FlowTable, parse_items};
 use serde_json::Value;
 use std::fs;
-
-/// A flow table of nft.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct FlowTable {
-    name: String,
-    devices: Vec<String>,
-}
 
 /// Returns findings about the firewall, by running nft and reading /proc; none for a kernel without
 /// nf_tables. `is_layered` says whether the device's packets leave by another one.
@@ -47,11 +41,11 @@ pub fn inspect(name: &str, is_layered: bool) -> Vec<Finding> {
 /// output of `nft list flowtables`, since older versions omit a flow table's flags in JSON. If
 /// nothing is found, one finding says so; text that is not JSON counts as a ruleset without rules.
 fn judge_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Finding> {
-    let list: Value = serde_json::from_str(rules).unwrap_or_default();
-    let items: Vec<&Value> = list["nftables"].as_array().into_iter().flatten().collect();
+    let items = parse_items(rules);
     let mut found = Vec::new();
-    for table in items.iter().filter_map(|item| parse_flow_table(item)) {
-        found.extend(judge_flow_table(name, &table, is_hardware(&table, &items, flags), is_layered));
+    for table in items.iter().filter_map(FlowTable::parse) {
+        let is_hardware = table.is_hardware || has_offload_flag(&table.name, flags);
+        found.push(judge_flow_table(name, &table, is_hardware, is_layered));
     }
     let rules: Vec<&Value> = items.iter().map(|item| &item["rule"]).filter(|rule| rule.is_object()).collect();
     let here: Vec<&&Value> = rules.iter().filter(|rule| may_concern(rule, name)).collect();
@@ -88,73 +82,39 @@ fn judge_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Fi
     found
 }
 
-/// Returns the flow table that an item of nft's JSON describes; `None` for other items.
-fn parse_flow_table(item: &Value) -> Option<FlowTable> {
-    let table = item.get("flowtable")?;
-    let devices = match &table["dev"] {
-        Value::String(one) => vec![one.clone()],
-        several => several
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|one| one.as_str().map(String::from))
-            .collect(),
-    };
-    Some(FlowTable { name: table["name"].as_str()?.to_string(), devices })
-}
-
-/// Returns whether a flow table is offloaded to hardware, by nft's JSON or its text.
-fn is_hardware(table: &FlowTable, items: &[&Value], flags: &str) -> bool {
-    let is_offload = |value: &Value| match value {
-        Value::String(one) => one == "offload",
-        several => several.as_array().is_some_and(|all| all.iter().any(|one| one == "offload")),
-    };
-    let named = format!("flowtable {} {{", table.name);
-    let block =
-        flags.split_once(&named).and_then(|(_, rest)| rest.split_once('}').map(|_| rest)).unwrap_or("");
+/// Returns whether the text of `nft list flowtables` says that the table of this name is offloaded to hardware.
+fn has_offload_flag(table: &str, flags: &str) -> bool {
+    let block = flags.split_once(&format!("flowtable {table} {{")).map_or("", |(_, rest)| rest);
     // The block contains braces around its devices, so it is ended at the next block instead.
     let block = block.split("flowtable ").next().unwrap_or("");
-    items.iter().any(|item| {
-        item["flowtable"]["name"] == table.name.as_str() && is_offload(&item["flowtable"]["flags"])
-    }) || block.lines().any(|line| line.trim().trim_end_matches(';') == "flags offload")
+    block.lines().any(|line| line.trim().trim_end_matches(';') == "flags offload")
 }
 
 /// Returns the finding about a flow table: in the way if it is in hardware or `name` is layered,
 /// worth knowing if it lists `name`, else harmless.
-fn judge_flow_table(name: &str, table: &FlowTable, is_hardware: bool, is_layered: bool) -> Vec<Finding> {
-    let delete = format!("nft list flowtables  # remove {} where it is configured", table.name);
-    let lists = table.devices.iter().any(|device| device == name);
+fn judge_flow_table(name: &str, table: &FlowTable, is_hardware: bool, is_layered: bool) -> Finding {
+    let key = "flow-offload";
+    let title = &table.name;
+    let delete = format!("nft list flowtables  # remove {title} where it is configured");
     if is_hardware {
-        return vec![Finding::in_the_way(
-            "flow-offload",
-            format!(
-                "the flow table {} is in the hardware: flows that it forwards are seen by no program and no qdisc",
-                table.name
-            ),
-            delete,
-        )];
-    }
-    if is_layered {
-        return vec![Finding::in_the_way(
-            "flow-offload",
-            format!(
-                "the flow table {} sends established flows straight to the device below {name}, where they must be marked and shaped",
-                table.name
-            ),
-            delete,
-        )];
-    }
-    let sentence = format!(
-        "the flow table {} forwards established flows past the firewall's rules, so that DSCPs set there end with a flow's first \
-         packets; programs and qdiscs at the egress still see them",
-        table.name
-    );
-    match lists {
-        true => vec![Finding::worth_knowing("flow-offload", sentence, delete)],
-        false => vec![Finding::harmless(
-            "flow-offload",
-            format!("the flow table {} does not name {name}", table.name),
-        )],
+        let sentence = format!(
+            "the flow table {title} is in the hardware: flows that it forwards are seen by no program and no qdisc"
+        );
+        Finding::in_the_way(key, sentence, delete)
+    } else if is_layered {
+        let sentence = format!(
+            "the flow table {title} sends established flows straight to the device below {name}, where they must be marked and \
+             shaped"
+        );
+        Finding::in_the_way(key, sentence, delete)
+    } else if table.has_device(name) {
+        let sentence = format!(
+            "the flow table {title} forwards established flows past the firewall's rules, so that DSCPs set there end with a \
+             flow's first packets; programs and qdiscs at the egress still see them"
+        );
+        Finding::worth_knowing(key, sentence, delete)
+    } else {
+        Finding::harmless(key, format!("the flow table {title} does not name {name}"))
     }
 }
 

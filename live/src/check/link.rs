@@ -1,7 +1,7 @@
 //! The device itself: its state, the devices below and above it, and offloads to its hardware.
 
 use super::finding::{Finding, Unknown, report_unseen, run_tool};
-use crate::links::{self, Link};
+use mousehole_netlink::links::{self, Link};
 use std::fs;
 
 /// Kinds of devices that add a header to packets and send them by the device below.

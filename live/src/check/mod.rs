@@ -42,6 +42,13 @@ pub struct Prospect {
     pub class: Option<String>,
 }
 
+impl Prospect {
+    /// Returns a prospect without marks.
+    fn new(possible: bool, scheme: &str, sentence: String) -> Prospect {
+        Prospect { possible, sentence, via: None, scheme: scheme.into(), dscp: None, class: None }
+    }
+}
+
 /// All findings about a device and the predictions of commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
@@ -156,25 +163,16 @@ fn predict_shape(device: &Device, all: &[Qdisc], refusal: Option<String>) -> Pro
 /// Predicts `mark` without options; `refusal` is why it would fail, if that is known.
 fn predict_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
     let request = Request::new(Mode::Mark);
-    let scheme = request.scheme.clone();
-    let refused = |sentence: String| Prospect {
-        possible: false,
-        sentence,
-        via: None,
-        scheme: scheme.clone(),
-        dscp: None,
-        class: None,
-    };
+    let prospect = |possible, sentence| Prospect::new(possible, &request.scheme, sentence);
     if let Some(refusal) = refusal {
-        return refused(refusal);
+        return prospect(false, refusal);
     }
     let deployment = Deployment::new(&request, device, root);
     match deployment.and_then(|one| start::refuse_unread_marks(device, &request).map(|()| one)) {
-        Err(failure) => refused(format!("would refuse; {failure}")),
+        Err(failure) => prospect(false, format!("would refuse; {failure}")),
         Ok(deployment) => {
             let Action { priority, dscp, .. } = deployment.action;
-            let class =
-                (priority[1] != 0).then(|| format!("{:x}:{:x}", priority[1] >> 16, priority[1] & 0xffff));
+            let class = (priority[1] != 0).then(|| qdisc::format_id(priority[1]));
             let dscp = (dscp[1] != KEEP_DSCP).then_some(dscp[1]);
             let (via, how) = match (&class, dscp) {
                 (Some(class), _) => {
@@ -183,14 +181,8 @@ fn predict_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) 
                 (None, Some(dscp)) => ("dscp", format!("get DSCP {dscp}{}", label_dscp(dscp))),
                 (None, None) => ("dscp", "are counted".to_string()),
             };
-            Prospect {
-                possible: true,
-                sentence: format!("would attach {scheme}; flows beyond it {how}"),
-                via: Some(via),
-                scheme,
-                dscp,
-                class,
-            }
+            let sentence = format!("would attach {}; flows beyond it {how}", request.scheme);
+            Prospect { via: Some(via), dscp, class, ..prospect(true, sentence) }
         }
     }
 }
@@ -199,15 +191,8 @@ fn predict_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) 
 /// known.
 fn predict_up(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
     let request = Request { rate: Some("10mbit".into()), ..Request::new(Mode::Up) };
-    let scheme = request.scheme.clone();
-    let prospect = |possible, sentence| Prospect {
-        possible,
-        sentence,
-        via: None,
-        scheme: scheme.clone(),
-        dscp: None,
-        class: None,
-    };
+    let scheme = &request.scheme;
+    let prospect = |possible, sentence| Prospect::new(possible, scheme, sentence);
     if let Some(refusal) = refusal {
         return prospect(false, refusal);
     }

@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use crate::device::Device;
-use crate::record::{Attachment, Record};
+use crate::record::Record;
 use crate::{home, kernel, stop};
 
 /// Adds findings about our own record of the device. Returns the number of our program that runs
@@ -23,11 +23,7 @@ pub fn inspect(device: &Device, findings: &mut Vec<Finding>) -> Option<u32> {
     };
     let is_running = stop::is_running(&place, &record);
     findings.extend(judge_record(&device.name, &record, is_running, kernel::boot_s()));
-    let program = match record.attachment {
-        Some(Attachment::Clsact { .. }) => kernel::read_pinned_program(&place.program()).ok(),
-        _ => kernel::read_pinned_link(&place.link()).ok().map(|info| info.program),
-    };
-    program.filter(|_| is_running)
+    if is_running { stop::find_program(&place, &record) } else { None }
 }
 
 /// Returns findings about a record: that its program does not run, or else since when it runs and
@@ -64,6 +60,7 @@ fn judge_record(name: &str, record: &Record, is_running: bool, at: u64) -> Vec<F
 mod tests {
     use super::super::finding::Rank;
     use super::*;
+    use crate::record::Attachment;
     use crate::request::{Mode, Request};
 
     /// Returns the record of a `mark` at eth0.

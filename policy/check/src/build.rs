@@ -4,7 +4,7 @@ use mousehole_policy::files::{make_scratch_folder, write_new};
 use mousehole_policy::{Function, Origin, Policy, PolicyKind, headers_folder, process};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::{env, fs, io};
+use std::{fs, io};
 use tempfile::TempDir;
 
 const SOURCES: [(&str, &str); 3] = [
@@ -83,10 +83,8 @@ fn definitions(policy: &Policy, header: &str) -> Vec<String> {
 
 /// Returns the command of clang: `$CLANG`, else `clang`; `None` if it does not run with `--version`, as this call does.
 pub(crate) fn clang() -> Option<String> {
-    let given = env::var("CLANG").ok().filter(|command| !command.is_empty());
-    let command = given.unwrap_or_else(|| "clang".into());
-    let runs = Command::new(&command).arg("--version").output().is_ok_and(|done| done.status.success());
-    runs.then_some(command)
+    let command = process::name_clang();
+    process::ask_version(&command).map(|_| command)
 }
 
 /// Returns a compiler's messages, without the scratch folder in the paths.

@@ -25,7 +25,6 @@ from ._plan import check_plan as check_plan
 from ._plan import check_sizes as check_sizes
 from ._plan import default_schemes as default_schemes
 from ._plan import is_ideal as is_ideal
-from ._plan import is_overlaid as is_overlaid
 from ._plan import list_all_schemes as list_all_schemes
 from ._plan import load_policies as load_policies
 from ._plan import make_plan as make_plan

@@ -2,7 +2,6 @@
 
 from mousehole._engine import LEAST_REPLICATIONS as LEAST_REPLICATIONS
 from mousehole._engine import LEVEL as LEVEL
-from mousehole._engine import TIME_CONSTANTS as TIME_CONSTANTS
 from mousehole._engine import Design as Design
 from mousehole._engine import Estimate as Estimate
 from mousehole._engine import Heterogeneity as Heterogeneity
@@ -27,7 +26,6 @@ from mousehole._engine import ratio_of_means as ratio_of_means
 from mousehole._engine import relaxation_s as relaxation_s
 from mousehole._engine import replications_for as replications_for
 from mousehole._engine import replications_of_look as replications_of_look
-from mousehole._engine import share_interval as share_interval
 from mousehole._engine import simultaneous_error as simultaneous_error
 from mousehole._engine import smaller_in as smaller_in
 from mousehole._engine import t_interval as t_interval

@@ -54,7 +54,7 @@ fn choose_scheme(choices: &mut Choices<'_>) -> String {
         return describe_part(scheme.name, scheme.visible_parameters().into_iter().map(|one| one.parameter), choices);
     }
     let [marker, queue] = [Role::Marker, Role::Queue].map(|role| {
-        let all: Vec<Part> = Part::all_parts().into_iter().filter(|part| part.role() == role).collect();
+        let all: Vec<Part> = Part::all().into_iter().filter(|part| part.role() == role).collect();
         let part = all[usize::from(choices.byte()) % all.len()];
         describe_part(part.name(), part.parameters().into_iter(), choices)
     });

@@ -44,7 +44,7 @@ impl Marker {
     }
 
     /// Returns one marker that applies several in order; [`Marker::None`] for an empty list.
-    pub fn chain_markers(mut all: Vec<Marker>) -> Marker {
+    pub fn chain(mut all: Vec<Marker>) -> Marker {
         match all.len() {
             0 => Marker::None,
             1 => all.remove(0),
@@ -71,7 +71,7 @@ impl Marker {
             Marker::Shared(policy) => Some(Marker::Shared(policy.clone())),
             Marker::Chain(all) => {
                 let both: Vec<Marker> = all.iter().filter_map(Marker::other_direction).collect();
-                (!both.is_empty()).then(|| Marker::chain_markers(both))
+                (!both.is_empty()).then(|| Marker::chain(both))
             }
             _ => None,
         }
@@ -82,7 +82,7 @@ impl Marker {
     pub fn into_host_markers(self) -> Marker {
         match self {
             Marker::Chain(all) => {
-                Marker::chain_markers(all.into_iter().filter(|marker| !marker.is_at_edge_only()).collect())
+                Marker::chain(all.into_iter().filter(|marker| !marker.is_at_edge_only()).collect())
             }
             other if other.is_at_edge_only() => Marker::None,
             other => other,

@@ -133,13 +133,6 @@ impl Fifo {
         }
     }
 
-    /// Removes and returns the packet that arrived last (slow path); `None` if none waits.
-    pub fn remove_newest(&mut self, now: Time) -> Option<Packet> {
-        let (packet, _) = self.stored.pop_back()?;
-        self.remove(packet.bytes, packet.colour, now);
-        Some(packet)
-    }
-
     /// Admits an arrival on the fast path, at a link that transmits until `busy_until`, and marks
     /// it if the policy says so. Returns when the packet starts transmission; until then it counts
     /// as waiting. Calls come in the order of time.
@@ -198,11 +191,6 @@ impl Fifo {
     /// Returns the packet that leaves next (slow path); `None` if none waits.
     pub fn head(&self) -> Option<&Packet> {
         self.stored.front().map(|(packet, _)| packet)
-    }
-
-    /// Changes the limit for coming arrivals; waiting packets stay.
-    pub fn set_limit(&mut self, limit: Buffer) {
-        self.limit = convert_limit(limit);
     }
 
     /// Returns the values that the policy recorded over time; only an adaptive RED has any.

@@ -23,7 +23,7 @@ use mousehole_scheme::scheme::SchemePart;
 /// [`crate::error::Error::Field`] when a value does not fit the link.
 pub fn build_marker(scheme: &Scheme, context: LinkContext) -> Result<Marker> {
     let markers = scheme.scheme_parts().filter(|one| one.part().role() == Role::Marker);
-    Ok(Marker::chain_markers(markers.map(|one| build_placed_marker(one, context)).collect::<Result<_>>()?))
+    Ok(Marker::chain(markers.map(|one| build_placed_marker(one, context)).collect::<Result<_>>()?))
 }
 
 /// Returns the queue of a scheme, empty. Hashes and chance are seeded by the context's seed and

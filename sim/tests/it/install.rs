@@ -220,7 +220,7 @@ fn markers__alone_mean_the_same() {
 
 #[test]
 fn describe__says_what_installs_every_part() {
-    for part in Part::all_parts() {
+    for part in Part::all() {
         let text = describe(part);
         assert!(
             ["`tc qdisc", "`mousehole-live ", "nothing: "].iter().any(|head| text.starts_with(head)),

@@ -162,7 +162,7 @@ fn chain__applies_markers_in_order_and_hosts_leave_the_policer_out() {
     let policed = || {
         let policer =
             make_marker("policer", &[("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "1000B")]);
-        Marker::chain_markers(vec![make_marker("application", &[]), policer])
+        Marker::chain(vec![make_marker("application", &[]), policer])
     };
     let (mut edge, mut host) = (policed(), policed().into_host_markers());
     for marker in [&mut edge, &mut host] {

@@ -1,5 +1,5 @@
 //! CAKE-like against the paper and tc-cake(8): shaper, flows, hosts, tins, overflow and BLUE.
-use crate::common::hop::{Hop, coloured, packet};
+use crate::common::hop::{Hop, coloured, ms, packet};
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::{Class, Flow};
 use mousehole_sim::packet::{Colour, Kind, Packet, flag};
@@ -8,11 +8,6 @@ use mousehole_sim::queue::{Cake, ClassifyBy, Dequeued, Dropped, Queue};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
 const RATE: Rate = Rate(8_000_000);
-
-/// Returns the time `ms` milliseconds after the start.
-fn ms(ms: u64) -> Time {
-    Time(ms * 1_000_000)
-}
 
 /// Returns CAKE's parameters without host isolation.
 fn flow_params() -> Params {

@@ -1,5 +1,5 @@
 //! CoDel against a second implementation of the pseudo-code of RFC 8289.
-use crate::common::hop::packet;
+use crate::common::hop::{ms, packet};
 use crate::common::params;
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::packet::{Packet, flag};
@@ -7,11 +7,6 @@ use mousehole_sim::queue::{Bands, Dequeued, Dropped};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::Time;
 use std::collections::VecDeque;
-
-/// Returns the time `ms` milliseconds after the start.
-fn ms(ms: u64) -> Time {
-    Time(ms * 1_000_000)
-}
 
 /// RFC 8289 section 5 in whole nanoseconds, with no regard for ours: sizes and arrival times only.
 #[derive(Default)]

@@ -1,5 +1,5 @@
 //! FQ-CoDel against RFC 8290 (scheduler) and RFC 8289 (CoDel).
-use crate::common::hop::packet;
+use crate::common::hop::{ms, packet};
 use crate::common::params;
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::Flow;
@@ -12,11 +12,6 @@ struct Fair {
     queue: Bands,
     rng: Stream,
     drops: Vec<Dropped>,
-}
-
-/// Returns the time `ms` milliseconds after the start.
-fn ms(ms: u64) -> Time {
-    Time(ms * 1_000_000)
 }
 
 impl Fair {

@@ -1,5 +1,5 @@
 //! The host scheduler of Noureddine & Tobagi against its rules: classes, colours, blocking, tokens, turns.
-use crate::common::hop::{Hop, coloured, packet};
+use crate::common::hop::{Hop, coloured, ms, packet};
 use crate::common::params;
 use mousehole_policy::{Answer, Params};
 use mousehole_sim::flow::{Class, Flow};
@@ -10,11 +10,6 @@ use proptest::prelude::*;
 use std::collections::VecDeque;
 
 const CLASSES: [Class; 3] = [Class::Interactive, Class::Web, Class::Bulk];
-
-/// Returns the time `ms` milliseconds after the start.
-fn ms(ms: u64) -> Time {
-    Time(ms * 1_000_000)
-}
 
 /// Returns a scheduler of twelve connections, of which number `n` is of class `n % 3`.
 fn make_scheduler(params: Params) -> HostScheduler {

@@ -75,8 +75,7 @@ fn host_queue(limit: Buffer) -> Queue {
 fn disciplines(limit: Buffer) -> Vec<(String, Queue, Claims)> {
     let variants = variants(limit).into_iter().map(|(name, queue, claims)| (name.to_string(), queue, claims));
     // A link that nobody shares has no queue.
-    let queues =
-        Part::all_parts().into_iter().filter(|part| part.role() == Role::Queue && part.name() != "empty");
+    let queues = Part::all().into_iter().filter(|part| part.role() == Role::Queue && part.name() != "empty");
     queues.map(|part| catalogue_discipline(part, limit)).chain(variants).collect()
 }
 

@@ -1,5 +1,5 @@
 //! PIE against RFC 8033: the controller's steps, the rules that protect arrivals, and steps made late.
-use crate::common::hop::{Hop, packet};
+use crate::common::hop::{Hop, ms, packet};
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::packet::{Packet, flag};
 use mousehole_sim::queue::pie::{Controller, Delay, Params};
@@ -7,11 +7,6 @@ use mousehole_sim::queue::{Dequeued, Dropped, Pie, Queue};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 use proptest::prelude::*;
-
-/// Returns the time `ms` milliseconds after the start.
-fn ms(ms: u64) -> Time {
-    Time(ms * 1_000_000)
-}
 
 /// Returns a controller without burst allowance.
 fn make_controller(probability: f64, delay_s: f64) -> Controller {

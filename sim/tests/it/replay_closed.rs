@@ -1,8 +1,8 @@
 //! Closed-loop replay: which connection waits for which, copies, laps and the laws that every run must keep.
-use crate::common::{SCHEMES, assert_error, digest, entry, find_error, scenario, with_mix};
+use crate::common::{SCHEMES, assert_error, digest, entry, find_error, play_traffic, scenario, with_mix};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{MixSpec, TrafficSpec};
-use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
+use mousehole_sim::scenario::{Plan, Scenario, run};
 use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::read::{ReadOptions, read_contents};
 use mousehole_sim::traffic::waiting::{Loop, Waiting};
@@ -44,15 +44,6 @@ fn replay_scenario(scheme: &str, replay: Option<&str>, load: Option<f64>) -> Sce
         ..TrafficSpec::default()
     };
     Scenario { traffic, duration: "40s".into(), max_windows: 10, ..scenario(scheme) }
-}
-
-/// Runs a scenario with this traffic; panics if it is refused or packets are not conserved.
-fn play_traffic(scenario: &Scenario, traffic: &Traffic) -> RunResult {
-    let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    let result = run(&plan, Some(Arc::new(traffic.clone())), &AtomicBool::new(false));
-    let result = result.unwrap_or_else(|error| panic!("{error}"));
-    assert!(result.is_conserved(), "{:?}", result.outcome.balance);
-    result
 }
 
 /// Returns the copy and the connection of a transfer, by its key.

@@ -337,8 +337,7 @@ fn faults__of_parts_that_do_not_fit() {
 /// Every marker goes with every queue.
 #[test]
 fn schemes__any_marker_with_any_queue() {
-    let of =
-        |role| Part::all_parts().into_iter().filter(move |part| part.role() == role).map(|part| part.name());
+    let of = |role| Part::all().into_iter().filter(move |part| part.role() == role).map(|part| part.name());
     for marker in of(Role::Marker) {
         for queue in of(Role::Queue) {
             let text = format!("{marker}|{queue}");

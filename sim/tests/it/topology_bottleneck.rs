@@ -1,7 +1,5 @@
 //! The fields of a topology that describe its bottleneck.
-use crate::common::topology::{
-    kind, link, scenario_carrying, scenario_over, scheme, small_tree, topology_between,
-};
+use crate::common::topology::{chain_topology, kind, scenario_carrying, scenario_over, scheme, small_tree};
 use crate::common::{assert_error, find_error, transfers, with_model};
 use mousehole_sim::scenario::topology::spec::{TopologyLink, TopologySpec};
 use mousehole_sim::scenario::{Plan, Scenario};
@@ -21,16 +19,6 @@ fn some_text(value: &str) -> Option<String> {
 /// Returns rate in bit/s and buffer of the bottleneck, in the direction of the data, then back.
 fn both_ways(plan: &Plan) -> [(u64, Buffer); 2] {
     [0, 1].map(|number| (plan.links[number].rate.0, plan.links[number].buffer))
-}
-
-/// Returns a chain of three links with the bottleneck in the middle.
-fn chain_topology() -> TopologySpec {
-    let links = vec![
-        link("server", "left", "10mbit", "1ms"),
-        scheme("left", "right", "3mbit", "5ms", "30p"),
-        link("right", "client", "10mbit", "1ms"),
-    ];
-    topology_between(links, &["server"], &["client"])
 }
 
 #[test]

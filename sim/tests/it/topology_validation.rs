@@ -1,20 +1,9 @@
 //! Every fault in a topology is one line that names the field, the value and what is allowed.
-use crate::common::topology::{hosts, kind, link, scenario_carrying, scheme, topology_between};
+use crate::common::topology::{chain_topology, hosts, kind, link, scenario_carrying, scheme};
 use crate::common::{assert_error, find_error, transfers};
 use mousehole_sim::scenario::spec::AccessSpec;
 use mousehole_sim::scenario::topology::spec::{HostStageSpec, Role, TopologyLink, TopologySpec};
 use mousehole_sim::scenario::{Plan, Scenario};
-
-/// Returns a valid topology, server – left – right – client, whose links are in this order. The scheme runs from left to
-/// right.
-fn make_topology() -> TopologySpec {
-    let links = vec![
-        link("server", "left", "10mbit", "1ms"),
-        scheme("left", "right", "3mbit", "5ms", "30p"),
-        link("right", "client", "10mbit", "1ms"),
-    ];
-    topology_between(links, &["server"], &["client"])
-}
 
 /// Returns a scenario over the topology.
 fn topology_scenario(spec: TopologySpec) -> Scenario {
@@ -30,14 +19,14 @@ fn assert_refused(scenario: &Scenario, parts: &[&str]) {
 /// Asserts that the topology that `spoil` makes wrong is refused with these parts.
 #[track_caller]
 fn assert_says(parts: &[&str], spoil: impl FnOnce(&mut TopologySpec)) {
-    let mut spec = make_topology();
+    let mut spec = chain_topology();
     spoil(&mut spec);
     assert_refused(&topology_scenario(spec), parts);
 }
 
 #[test]
 fn topology__accepts_the_valid_base_topologies() {
-    Plan::new(&topology_scenario(make_topology())).unwrap_or_else(|error| panic!("{error}"));
+    Plan::new(&topology_scenario(chain_topology())).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]
@@ -133,10 +122,10 @@ fn kinds__wrong_values() {
 
 #[test]
 fn scenario__fields_that_do_not_go_with_a_topology() {
-    let mut rate = topology_scenario(make_topology());
+    let mut rate = topology_scenario(chain_topology());
     rate.link.rate = Some("3mbit".into());
     assert_refused(&rate, &["link.rate", "\"3mbit\"", "links of its own"]);
-    let mut access = topology_scenario(make_topology());
+    let mut access = topology_scenario(chain_topology());
     access.access = Some(AccessSpec {
         rate: "10mbit".into(),
         delay: "1ms".into(),
@@ -148,11 +137,11 @@ fn scenario__fields_that_do_not_go_with_a_topology() {
     assert_refused(&access, &["access", "rate \"10mbit\"", "links of its own"]);
     let staged = |users, rate: &str| HostStageSpec { users, rate: rate.into(), mark: false };
     assert_refused(
-        &Scenario { host_stage: Some(staged(0, "1mbit")), ..topology_scenario(make_topology()) },
+        &Scenario { host_stage: Some(staged(0, "1mbit")), ..topology_scenario(chain_topology()) },
         &["host_stage.users", "0"],
     );
     assert_refused(
-        &Scenario { host_stage: Some(staged(2, "1")), ..topology_scenario(make_topology()) },
+        &Scenario { host_stage: Some(staged(2, "1")), ..topology_scenario(chain_topology()) },
         &["host_stage.rate", "\"1\""],
     );
     access.topology = None;
@@ -160,7 +149,7 @@ fn scenario__fields_that_do_not_go_with_a_topology() {
         &Scenario { host_stage: Some(staged(2, "1mbit")), ..access },
         &["host_stage", "a host stage", "private"],
     );
-    let mut fault = topology_scenario(make_topology());
+    let mut fault = topology_scenario(chain_topology());
     fault.faults = vec![crate::common::losses_at("left-rihgt", &[1])];
     assert_refused(&fault, &["faults.link", "\"left-rihgt\"", "did you mean \"left-right\""]);
 }
@@ -169,7 +158,7 @@ fn scenario__fields_that_do_not_go_with_a_topology() {
 #[test]
 fn links__two_of_one_way_are_a_link() {
     let one_way = |from, to, rate| TopologyLink { one_way: true, ..scheme(from, to, rate, "5ms", "30p") };
-    let mut spec = make_topology();
+    let mut spec = chain_topology();
     spec.links.splice(1..2, [one_way("left", "right", "3mbit"), one_way("right", "left", "1mbit")]);
     spec.bottleneck = Some("left-right".into());
     let plan = Plan::new(&topology_scenario(spec)).unwrap_or_else(|error| panic!("{error}"));
@@ -195,8 +184,8 @@ fn toml__unknown_fields() {
 /// SHRED's edge learns from acknowledgements, which on a graph may pass elsewhere.
 #[test]
 fn an_edge_that_sees_one_direction_is_refused() {
-    let on_a_graph = Scenario { scheme: "shred-edge|shred".into(), ..topology_scenario(make_topology()) };
+    let on_a_graph = Scenario { scheme: "shred-edge|shred".into(), ..topology_scenario(chain_topology()) };
     assert_refused(&on_a_graph, &["scheme", "\"shred-edge|shred\"", "both directions"]);
-    let told_by_senders = Scenario { scheme: "shred".into(), ..topology_scenario(make_topology()) };
+    let told_by_senders = Scenario { scheme: "shred".into(), ..topology_scenario(chain_topology()) };
     Plan::new(&told_by_senders).expect("senders may tell");
 }

@@ -1,7 +1,6 @@
 //! Logs of the formats that files describe, and tables that only look like one of them.
 use crate::traffic_common::*;
-use mousehole_sim::traffic::Traffic;
-use mousehole_sim::traffic::connection::{Connection, Kind};
+use mousehole_sim::traffic::connection::Kind;
 use mousehole_sim::traffic::read::{Direction, ReadOptions, Spec, known_formats, read_contents};
 use mousehole_sim::units::Dur;
 use std::sync::Arc;
@@ -174,11 +173,6 @@ const SAMPLES: &[Sample] = &[
         &[(0, 0, 3000)],
     ),
 ];
-
-/// Returns the payload bytes of each connection.
-fn list_sizes(traffic: &Traffic) -> Vec<u64> {
-    traffic.connections.iter().map(Connection::bytes).collect()
-}
 
 #[test]
 fn declared__samples_of_formats() {

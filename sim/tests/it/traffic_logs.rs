@@ -16,11 +16,6 @@ fn skipped_rows(traffic: &Traffic) -> Vec<(&str, u64)> {
     traffic.skipped.iter().map(|skipped| (&*skipped.reason, skipped.rows)).collect()
 }
 
-/// Returns the payload bytes of each connection.
-fn list_sizes(traffic: &Traffic) -> Vec<u64> {
-    traffic.connections.iter().map(Connection::bytes).collect()
-}
-
 #[test]
 fn zeek__separator_may_be_written_as_backslash_t() {
     for separator in ["#separator \\t", "#separator\t\\x09", "#separator \t"] {

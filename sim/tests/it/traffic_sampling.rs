@@ -4,8 +4,8 @@
 
 use crate::traffic_common::{T0, pcap_of_link};
 use etherparse::PacketBuilder;
-use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::read::{ReadOptions, read_contents};
+use mousehole_sim::traffic::{Source, Traffic};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -41,7 +41,7 @@ fn make_table() -> String {
 
 /// Returns a table in which two successive rows share a connection.
 fn table_with_ids() -> String {
-    make_text("start,client,id,bytes\n", |row| {
+    make_text("start,client,conn,bytes\n", |row| {
         let id = row / 2;
         format!("{:.3},{},c{id},{}", row as f64 / 50.0, client_address(id), row_size(row))
     })
@@ -121,6 +121,13 @@ fn by_client(traffic: &Traffic) -> BTreeSet<Vec<(u64, String, usize)>> {
         .collect()
 }
 
+/// Checks that every row of the files is counted once, as used or as left out.
+fn check_account(traffic: &Traffic) {
+    let total = |count: fn(&Source) -> u64| -> u64 { traffic.sources.iter().map(count).sum() };
+    let left_out: u64 = traffic.skipped.iter().map(|skipped| skipped.rows).sum();
+    assert_eq!(total(|source| source.rows), total(|source| source.used) + left_out);
+}
+
 /// Checks that a sample of the files has whole clients only, says so in a note, and is the same
 /// each time.
 fn check_sample(files: &[(&str, String)]) {
@@ -132,6 +139,7 @@ fn check_sample(files: &[(&str, String)]) {
     assert!(kept.is_subset(&every), "a client that is kept did something else");
     let rows = |traffic: &Traffic| -> u64 { traffic.sources.iter().map(|source| source.rows).sum() };
     assert_eq!(rows(&whole), rows(&sample));
+    check_account(&sample);
     assert!(sample.notes.iter().any(|note| note.text.contains("one client in")));
     assert_eq!(sample, read(files, Some(MOST)), "the same again");
 }
@@ -222,9 +230,7 @@ fn sample__of_a_capture_keeps_whole_clients() {
     assert!(kept.len() > 50 && kept.len() < every.len(), "{} of {}", kept.len(), every.len());
     assert!(kept.is_subset(&every), "a client that is kept did something else");
     assert!(sample.notes.iter().any(|note| note.text.contains("one client in")));
-    let source = &sample.sources[0];
-    let left_out: u64 = sample.skipped.iter().map(|skipped| skipped.rows).sum();
-    assert_eq!(source.rows, source.used + left_out, "every packet has its account");
+    check_account(&sample);
     assert_eq!(sample, read_captures(&captures, most), "the same again");
     // Several captures share the budget, whichever is read first.
     let two = [make_capture(6000, 1500), make_capture(5000, 1500)];
@@ -275,6 +281,7 @@ fn sample__of_one_client_is_of_connections() {
     };
     let files = [("a.csv", one(table_with_ids()))];
     let (whole, sample) = (read(&files, None), read(&files, Some(MOST)));
+    check_account(&sample);
     let sizes =
         |traffic: &Traffic| -> BTreeSet<u64> { traffic.connections.iter().map(|one| one.bytes()).collect() };
     assert!(sizes(&sample).is_subset(&sizes(&whole)), "connections are whole");

@@ -8,6 +8,7 @@ use super::ledger::{Ledger, reason};
 use super::lines::{Lines, excerpt};
 use super::options::{Direction, RowResult};
 use super::pages::{self, Hits};
+use super::prefix::is_number;
 use super::sampling;
 use super::stamp;
 use crate::error::{Error, Result};
@@ -126,6 +127,7 @@ fn parse_row(
         start: at.ns,
         file: ledger.index as u32,
         order: ledger.rows,
+        rows: 1,
         client,
         server: collector.hosts.intern(entry.server),
         rtt: None.into(),
@@ -206,11 +208,6 @@ fn is_cached(tail: &[u8]) -> bool {
     }
     let has = |word: &[u8]| last.windows(word.len()).any(|part| part == word);
     has(b"HIT") || has(b"UNMODIFIED") || has(b"DENIED") || last.ends_with(b"NONE")
-}
-
-/// Returns whether a text has only decimal digits, at least one.
-fn is_number(text: &[u8]) -> bool {
-    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
 
 #[cfg(test)]

@@ -137,6 +137,12 @@ impl Collector {
         self.thinned += rows as u64;
     }
 
+    /// Counts rows as [`Collector::count_thinned`] does that the file's ledger has as used.
+    pub fn count_used_thinned(&mut self, rows: u64) {
+        self.thinned += rows;
+        self.unused += rows;
+    }
+
     /// Adds a connection whose rows were admitted under this hash of the client and this connection. It is neither
     /// counted nor checked again; both are stored if the draft would give others.
     pub fn push_as(&mut self, draft: Draft, client: u64, connection: u64) {
@@ -155,13 +161,13 @@ impl Collector {
         if first == 0 { std::mem::take(&mut self.connections) } else { self.connections.split_off(first) }
     }
 
-    /// Adds a connection of a file whose rows were not counted by [`Collector::admits`], if it is in the
+    /// Adds a connection of a file whose rows were not counted by [`Collector::admits`] but as used, if it is in the
     /// sample.
     pub fn push(&mut self, draft: Draft) {
         let (client, order) = (self.hosts.hash(draft.client), draft.order);
         match self.count_held_rows(1, (client, order)) {
             true => self.connections.push(draft),
-            false => self.not_kept += 1,
+            false => self.count_used_thinned(draft.rows.into()),
         }
     }
 
@@ -193,17 +199,18 @@ impl Collector {
         if self.sample.level() == 0 {
             return;
         }
-        let before = (self.connections.len(), self.zeek.rows());
+        let (mut gone, before) = (0, self.zeek.rows());
         let (sample, hosts, others) = (&self.sample, &self.hosts, &self.admitted_as);
         self.connections.retain(|draft| {
             let own = || (hosts.hash(draft.client), draft.order);
             let (client, connection) = others.get(&(draft.file, draft.order)).copied().unwrap_or_else(own);
-            sample.keeps(client, connection)
+            let is_kept = sample.keeps(client, connection);
+            gone += if is_kept { 0 } else { u64::from(draft.rows) };
+            is_kept
         });
         self.zeek.retain(|client, connection| sample.keeps(hosts.hash(client), connection));
-        let gone = (before.0 - self.connections.len()) as u64;
-        self.unused += gone;
-        self.thinned += gone + (before.1 - self.zeek.rows()) as u64;
+        self.count_thinned(before - self.zeek.rows());
+        self.count_used_thinned(gone);
     }
 
     /// Adds a remark on a choice made in reading, unless it is there already.

@@ -3,6 +3,7 @@
 //! Ports are IANA's service names and port numbers, and those that peer-to-peer clients take by default.
 //! Everything else is web: most of it is, and a wrong guess costs least there.
 
+use super::hosts;
 use crate::flow::Class;
 use std::ops::RangeInclusive;
 
@@ -129,8 +130,7 @@ pub fn classify(service: &[u8], port: &[u8]) -> Class {
     // The port decides only if no name shows the application.
     let is_silent =
         service.split(',').all(|name| matches!(name.trim(), "" | "-" | "ssl" | "tls" | "quic" | "(empty)"));
-    let port = std::str::from_utf8(port).ok().and_then(|text| text.trim().parse().ok());
-    match port {
+    match hosts::parse_port(port) {
         Some(port) if is_silent => classify_port(port),
         _ => Class::Web,
     }

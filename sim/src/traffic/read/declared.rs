@@ -301,13 +301,14 @@ impl Reading<'_> {
         let protocol = String::from_utf8_lossy(field_text(values, Field::Protocol)).to_ascii_lowercase();
         let is_quic = ["h3", "http/3", "quic"].iter().any(|known| protocol.starts_with(known));
         let (kind, carrier) = if is_quic { (Kind::Quic, Protocol::Quic) } else { (Kind::Tcp, Protocol::Tcp) };
-        let port = parse_number(field_text(values, Field::DestinationPort)).unwrap_or(0);
+        let port = hosts::parse_port(field_text(values, Field::DestinationPort)).unwrap_or(0);
         let shape = FlowShape::from_totals(carrier, [0, port], length, [(None, sent), (None, received)]);
         self.ledger.used += 1;
         let draft = Draft {
             start: from,
             file: self.ledger.index as u32,
             order: self.ledger.rows,
+            rows: 1,
             client: self.collector.hosts.intern(client),
             server: self.collector.hosts.intern(server),
             rtt: stamp::parse_span("rtt", field_text(values, Field::Rtt), self.duration_unit)?
@@ -465,14 +466,9 @@ fn parse_port(text: &[u8], protocol: u8) -> RowResult<u16> {
     if !matches!(protocol, TCP | UDP | SCTP) || text.is_empty() {
         return Ok(0);
     }
-    parse_number(text).ok_or_else(|| {
+    hosts::parse_port(text).ok_or_else(|| {
         let is_name = text.iter().any(u8::is_ascii_alphabetic);
         let hint = if is_name { ", as -n or -nn of most exporters write it" } else { "" };
         format!("port \"{}\" is not allowed; 0 to 65535 is{hint}", excerpt(text))
     })
-}
-
-/// Parses a number up to 65535; `None` for anything else.
-fn parse_number(text: &[u8]) -> Option<u16> {
-    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok())
 }

@@ -14,6 +14,8 @@ pub struct Draft {
     pub file: u32,
     /// Position in the file.
     pub order: u64,
+    /// How many rows of the file it was made of; 1 of a capture or of Zeek's logs, which count theirs themselves.
+    pub rows: u32,
     /// The client, as numbered by [`Collector::hosts`](super::assemble::Collector).
     pub client: u32,
     /// The server, as numbered by [`Collector::hosts`](super::assemble::Collector).

@@ -892,6 +892,7 @@ impl Flow {
             start: self.start,
             file: file as u32,
             order: self.order,
+            rows: 1,
             client: collector.hosts.intern(hosts[0].as_bytes()),
             server: collector.hosts.intern(hosts[1].as_bytes()),
             rtt: self.handshake.rtt.into(),

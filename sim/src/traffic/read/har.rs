@@ -291,6 +291,7 @@ fn draft_connection(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &
         start,
         file: ledger.index as u32,
         order: loads[0].order,
+        rows: loads.len() as u32,
         client,
         server: loads[0].server,
         rtt: None.into(),

@@ -20,6 +20,11 @@ pub fn split_port(text: &[u8]) -> (&[u8], Option<u16>) {
     (if is_address { host } else { text }, None)
 }
 
+/// Parses a port, which may have blanks around it; `None` for anything else.
+pub fn parse_port(text: &[u8]) -> Option<u16> {
+    std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()
+}
+
 /// Returns an address without the brackets around it, if it has any.
 fn strip_brackets(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")).unwrap_or(text)

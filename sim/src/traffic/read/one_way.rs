@@ -46,11 +46,6 @@ pub fn may_be_one_way(columns: &Columns, header: &[String]) -> bool {
         && columns.id.is_none()
 }
 
-/// Parses a port; 0 for anything else.
-pub fn parse_port(text: &[u8]) -> u16 {
-    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
 impl Ways {
     /// Returns an empty set of rows below this header; it watches only if they may be of one direction each.
     pub fn new(columns: &Columns, header: &[String]) -> Ways {

@@ -381,6 +381,7 @@ impl Flow {
             start: parts[0].from,
             file: ledger.index as u32,
             order: self.order,
+            rows: rows as u32,
             client: self.ends[client].0,
             server: self.ends[server].0,
             rtt: self.rtt.into(),

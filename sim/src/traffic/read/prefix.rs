@@ -85,7 +85,7 @@ fn split_word(text: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// Returns whether a text has only decimal digits, at least one.
-fn is_number(text: &[u8]) -> bool {
+pub fn is_number(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
 

@@ -144,18 +144,20 @@ impl Table {
         Ok(())
     }
 
-    /// Drops the rows that are not in the sample of a new level, and counts their groups as thinned; does nothing
-    /// unless the level has risen.
+    /// Drops the rows that are not in the sample of a new level, and counts them as thinned; does nothing unless the
+    /// level has risen.
     fn thin(&mut self, collector: &mut Collector) {
         if collector.level() <= self.level {
             return;
         }
         self.level = collector.level();
-        let before = self.groups.len();
-        self.groups.retain(|(client, id), _| {
-            collector.is_sampled(collector.hosts.hash(*client), sampling::hash(id))
+        let mut gone = 0;
+        self.groups.retain(|(client, id), (_, requests)| {
+            let is_kept = collector.is_sampled(collector.hosts.hash(*client), sampling::hash(id));
+            gone += if is_kept { 0 } else { requests.len() };
+            is_kept
         });
-        collector.count_thinned(before - self.groups.len());
+        collector.count_used_thinned(gone as u64);
         self.ways.retain(&collector.connections[self.first..]);
     }
 
@@ -361,6 +363,7 @@ fn add_parsed_row(
         start: at.ns,
         file: ledger.index as u32,
         order: ledger.rows,
+        rows: 1,
         client: collector.hosts.intern(client),
         server: collector.hosts.intern(server),
         rtt: rtt.into(),
@@ -424,6 +427,7 @@ fn add_to_group(draft: Draft, request: Request, id: &[u8], collector: &mut Colle
 /// end of each row is.
 fn close_group((mut draft, mut requests): (Draft, Vec<Request>)) -> Draft {
     draft.writes = requests::to_writes(&mut requests).into();
+    draft.rows = requests.len() as u32;
     draft.start = requests[0].at;
     let ends = requests.iter().map(|request| request.at.saturating_add(request.busy.0 as i64));
     let last = ends.max().unwrap_or(draft.start);
@@ -465,7 +469,7 @@ fn cell_or<'a>(record: &'a ByteRecord, column: Option<usize>, otherwise: &'a [u8
 /// for a malformed one.
 fn parse_ports(record: &ByteRecord, columns: &Columns) -> [u16; 2] {
     let of = |port: Option<usize>, host| match port {
-        Some(_) => one_way::parse_port(cell_or(record, port, b"")),
+        Some(_) => hosts::parse_port(cell_or(record, port, b"")).unwrap_or(0),
         None => hosts::split_port(cell_or(record, host, b"")).1.unwrap_or(0),
     };
     [of(columns.client_port, columns.client), of(columns.server_port, columns.server)]

@@ -154,6 +154,7 @@ fn draft_from_requests(
         start,
         file: conn.map_or(first.file, |conn| conn.file),
         order: conn.map_or(first.order, |conn| conn.order),
+        rows: 1,
         client: conn.map_or(first.client, |conn| conn.client),
         server: conn.map_or(first.server, |conn| conn.server),
         rtt: conn.map_or(None.into(), |conn| conn.rtt),

@@ -7,6 +7,7 @@
 use super::assemble::Collector;
 use super::class;
 use super::draft::Draft;
+use super::hosts;
 use super::ledger::{Ledger, reason};
 use super::options::{Direction, RowResult};
 use super::sampling;
@@ -134,6 +135,7 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> AddRes
         start: at.ns,
         file: ledger.index as u32,
         order: ledger.rows,
+        rows: 1,
         client: collector.hosts.intern(row.client),
         server: collector.hosts.intern(row.server),
         rtt: rtt.into(),
@@ -166,8 +168,7 @@ fn spread_datagrams(row: &Row, duration: Dur) -> Datagrams {
         b"icmp" => 1,
         _ => 0,
     };
-    let port = std::str::from_utf8(row.server_port).ok().and_then(|port| port.parse().ok());
-    let port = port.filter(|_| protocol == 17).unwrap_or(0);
+    let port = hosts::parse_port(row.server_port).filter(|_| protocol == 17).unwrap_or(0);
     let amounts = [
         amount(row.bytes, row.packets, row.ip_bytes),
         amount(row.reverse, row.reverse_packets, row.reverse_ip_bytes),
@@ -230,7 +231,7 @@ fn classify_row(
         (_, b"udp") => Protocol::Udp,
         _ => Protocol::Ip(spread_datagrams(row, Dur::ZERO).service.protocol),
     };
-    let port = std::str::from_utf8(row.server_port).ok().and_then(|port| port.trim().parse().ok());
+    let port = hosts::parse_port(row.server_port);
     let mut totals =
         [(number(row.reverse_packets), number(row.reverse).unwrap_or(0)), (number(row.packets), bytes)];
     if collector.options.direction == Direction::Up {

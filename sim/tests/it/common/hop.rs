@@ -102,6 +102,11 @@ impl Hop {
     }
 }
 
+/// Returns the time `ms` milliseconds after the start.
+pub fn ms(ms: u64) -> Time {
+    Time(ms * 1_000_000)
+}
+
 /// Returns data packet number `seq` of `flow`, of `bytes` of IP length, green and without flags.
 pub fn packet(flow: u32, seq: u32, bytes: u16) -> Packet {
     Packet::new(flow, Kind::Data, seq, bytes)

@@ -13,11 +13,12 @@ use mousehole_sim::scenario::spec::{
 use mousehole_sim::scenario::values::Values;
 use mousehole_sim::scenario::{self as catalogue, Part, Plan, Role, RunResult, Scenario, Scheme, run};
 use mousehole_sim::scenario::{LinkContext, build};
+use mousehole_sim::traffic::Traffic;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
-use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 
 /// Returns the parameters of a policy, given as text, at a link of this rate with a buffer of 50
 /// packets; panics for an unknown policy or a wrong value.
@@ -70,7 +71,7 @@ const QUEUE: &str = "multi-red";
 /// [`QUEUE`], and the variants. What is new in the catalogue is under all laws by itself.
 pub static SCHEMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let parts =
-        |role| Part::all_parts().into_iter().filter(move |part| part.role() == role).map(|part| part.name());
+        |role| Part::all().into_iter().filter(move |part| part.role() == role).map(|part| part.name());
     let named = catalogue::SCHEMES.iter().map(|scheme| scheme.name.to_string());
     let mut all: Vec<String> = named.collect();
     all.extend(parts(Role::Queue).map(String::from));
@@ -291,6 +292,15 @@ pub fn losses_at(link: &str, drop: &[u64]) -> FaultSpec {
 pub fn play(scenario: &Scenario) -> RunResult {
     let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     run(&plan, None, &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs a scenario with this traffic; panics if it is refused or packets are not conserved.
+pub fn play_traffic(scenario: &Scenario, traffic: &Traffic) -> RunResult {
+    let plan = Plan::new(scenario).unwrap_or_else(|error| panic!("{error}"));
+    let result = run(&plan, Some(Arc::new(traffic.clone())), &AtomicBool::new(false));
+    let result = result.unwrap_or_else(|error| panic!("{error}"));
+    assert!(result.is_conserved(), "{:?}", result.outcome.balance);
+    result
 }
 
 /// Returns a hash over every transfer, counts and delays of the queues, and goodput: equal runs

@@ -33,6 +33,17 @@ pub fn topology_between(links: Vec<TopologyLink>, servers: &[&str], clients: &[&
     TopologySpec { links, servers: names(servers), clients: names(clients), ..TopologySpec::default() }
 }
 
+/// Returns a chain server – left – right – client, whose links are in this order. The scheme runs from left to right, at
+/// the bottleneck.
+pub fn chain_topology() -> TopologySpec {
+    let links = vec![
+        link("server", "left", "10mbit", "1ms"),
+        scheme("left", "right", "3mbit", "5ms", "30p"),
+        link("right", "client", "10mbit", "1ms"),
+    ];
+    topology_between(links, &["server"], &["client"])
+}
+
 /// Returns a kind of topology with its defaults.
 pub fn kind(name: &str) -> TopologySpec {
     TopologySpec { kind: Some(name.into()), ..TopologySpec::default() }

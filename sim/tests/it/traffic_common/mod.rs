@@ -27,6 +27,11 @@ pub fn one(text: &str) -> Traffic {
     read(&[("sample", text)]).unwrap()
 }
 
+/// Returns the payload bytes of each connection.
+pub fn list_sizes(traffic: &Traffic) -> Vec<u64> {
+    traffic.connections.iter().map(Connection::bytes).collect()
+}
+
 /// Returns the error of one text, which must be refused; panics if it is accepted.
 pub fn refuse(text: &str) -> String {
     read(&[("dir/sample", text)]).unwrap_err().to_string()
