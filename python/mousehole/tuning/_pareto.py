@@ -100,7 +100,7 @@ class _Axis:
         by its own extent.
         """
         self.name = name
-        low, high = core_range([datum[name] for datum in judged])
+        low, high = core_range([datum[name] for datum in judged] or [0.0])
         low, high = min(low, -LEAST_SPAN), max(high, LEAST_SPAN)
         near = [datum[name] for datum in tried]
         if near:
