@@ -114,7 +114,7 @@ fn source_text(source: &Source) -> String {
         }
         _ => String::new(),
     };
-    format!("{}, {} rows, {} used{wire}", source.kind, source.rows, source.used)
+    format!("{}, {}, {} used{wire}", source.kind, count_text(source.rows as i64, "row"), source.used)
 }
 
 type Facts = Vec<(&'static str, String)>;
@@ -127,7 +127,7 @@ fn amount_facts(summary: &Summary) -> Facts {
     let [clients, servers] = hosts.map(|(number, noun)| count_text(number.into(), noun));
     let [payload, wire] = [summary.payload_bytes, summary.wire_bytes].map(|bytes| size_text(bytes as f64));
     let mut found = vec![
-        ("connections", format!("{} with {} transfers", summary.connections, summary.transfers)),
+        ("connections", format!("{} with {}", summary.connections, count_text(summary.transfers as i64, "transfer"))),
         ("hosts", format!("{clients}, {servers}")),
         ("span", span_text(summary.span_s)),
         ("payload", format!("{payload}, {wire} on the wire")),

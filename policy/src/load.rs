@@ -372,7 +372,8 @@ fn run_compiler(compiler: &str, include: &Path, object: &Path, source: &Path) ->
         .args(["-nostartfiles", "-Wno-missing-field-initializers", "-I"]) // the only constructors are the header's
         .arg(include)
         .arg("-o")
-        .args([object, source]);
+        .args([object, source])
+        .env("TMPDIR", object.parent().unwrap_or(Path::new("."))); // a compiler that is ended leaves its files
     let done = process::compile(&mut command);
     let done = done.map_err(|error| format!("cannot be compiled; {compiler}: {error}"))?;
     match done.status.success() {

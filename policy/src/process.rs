@@ -12,6 +12,9 @@ use std::time::Duration;
 pub struct Limits {
     /// Time by the clock, s.
     pub seconds: u64,
+    /// Time in which all of its processes may wait at once without an end, s (Linux only); `None` for a program that
+    /// may wait.
+    pub waiting_seconds: Option<u64>,
     /// Processor time of each of its processes, s.
     pub processor_seconds: u64,
     /// Address space of each process, bytes; `None` for a program that reserves more than it uses.
@@ -22,8 +25,13 @@ pub struct Limits {
 
 impl Limits {
     /// Limits of a compiler for one header.
-    const COMPILER: Limits =
-        Limits { seconds: 60, processor_seconds: 20, memory_bytes: Some(2 << 30), file_bytes: 64 << 20 };
+    const COMPILER: Limits = Limits {
+        seconds: 60,
+        waiting_seconds: Some(3),
+        processor_seconds: 20,
+        memory_bytes: Some(2 << 30),
+        file_bytes: 64 << 20,
+    };
 }
 
 /// How a program ended.
@@ -33,10 +41,15 @@ pub enum Ended {
     ByItself(Output),
     /// It took too long and was ended; with the output so far.
     TooLong(Output),
+    /// All of its processes waited for something that did not come, and were ended; with the output so far.
+    Waiting(Output),
 }
 
 /// Most bytes stored of each output; the rest is discarded.
 const OUTPUT_BYTES: usize = 1 << 20;
+
+/// Time between two looks whether all processes wait.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Time between two checks of a program.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -64,15 +77,17 @@ pub fn run(command: &mut Command, limits: &Limits) -> io::Result<Ended> {
     unsafe { command.pre_exec(move || prepare_child(&limits)) };
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (out, err) = (read_beginning(child.stdout.take()), read_beginning(child.stderr.take()));
-    let is_in_time = wait_for_end(&child, limits.seconds);
+    let left = wait_for_end(&child, &limits);
     // SAFETY: nobody has collected the child's status yet, so that the group's number is still its own.
     unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
     let status = child.wait()?;
     let output =
         Output { status, stdout: out.join().unwrap_or_default(), stderr: err.join().unwrap_or_default() };
-    Ok(match is_in_time && status.code() != Some(OVERRUN) {
-        true => Ended::ByItself(output),
-        false => Ended::TooLong(output),
+    Ok(match left {
+        Left::Waiting => Ended::Waiting(output),
+        Left::Running => Ended::TooLong(output),
+        Left::Nothing if status.code() == Some(OVERRUN) => Ended::TooLong(output),
+        Left::Nothing => Ended::ByItself(output),
     })
 }
 
@@ -88,12 +103,29 @@ pub fn compile(command: &mut Command) -> io::Result<Output> {
             let why = format!("it takes more than {processor_seconds} s; what is included may have no end");
             Err(io::Error::new(io::ErrorKind::TimedOut, why))
         }
+        Ended::Waiting(_) => {
+            let why = "it waits for what does not come; what is included may be a pipe, and must be a regular file";
+            Err(io::Error::new(io::ErrorKind::TimedOut, why))
+        }
     }
 }
 
-/// Waits for a child to end, at most about `seconds`, and returns whether it did. Its status remains to be collected.
-fn wait_for_end(child: &Child, seconds: u64) -> bool {
-    let mut left = Duration::from_secs(seconds);
+/// What is left of a program when nobody waits for it any longer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// It has ended.
+    Nothing,
+    /// It runs beyond its time.
+    Running,
+    /// Its processes have waited for too long.
+    Waiting,
+}
+
+/// Waits for a child to end, within the limits' times by the clock. Its status remains to be collected.
+fn wait_for_end(child: &Child, limits: &Limits) -> Left {
+    let mut left = Duration::from_secs(limits.seconds);
+    let looks = limits.waiting_seconds.map(|seconds| seconds * 1000 / LOOK.as_millis() as u64);
+    let (mut since_look, mut waiting) = (Duration::ZERO, 0);
     loop {
         // SAFETY: waitid fills the struct; its signal stays 0 while the child runs.
         let is_over = unsafe {
@@ -101,12 +133,44 @@ fn wait_for_end(child: &Child, seconds: u64) -> bool {
             let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
             libc::waitid(libc::P_PID, child.id(), &mut state, options) != 0 || state.si_signo != 0
         };
-        if is_over || left.is_zero() {
-            return is_over;
+        if is_over {
+            return Left::Nothing;
+        }
+        if left.is_zero() {
+            return Left::Running;
         }
         sleep(PAUSE);
         left = left.saturating_sub(PAUSE);
+        since_look += PAUSE;
+        if since_look >= LOOK {
+            since_look = Duration::ZERO;
+            waiting = if looks.is_some() && is_group_asleep(child.id()) { waiting + 1 } else { 0 };
+            if looks.is_some_and(|most| waiting >= most) {
+                return Left::Waiting;
+            }
+        }
     }
+}
+
+/// Returns whether every process of a group sleeps until something comes: none computes, is ready to, or waits for a
+/// disk. `false` where the system does not tell.
+fn is_group_asleep(group: u32) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+    let group = group.to_string();
+    let mut states = processes.flatten().filter_map(|entry| {
+        entry.file_name().to_str()?.parse::<u32>().ok()?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        // After the name, in parentheses: state, parent, group.
+        let mut words = stat.rsplit_once(')')?.1.split_whitespace();
+        let (state, of) = (words.next()?.to_string(), words.nth(1)?);
+        (of == group).then_some(state)
+    });
+    let mut any = false;
+    let all = states.all(|state| {
+        any = true;
+        matches!(state.as_str(), "S" | "Z")
+    });
+    any && all
 }
 
 /// Starts a thread that reads a pipe to its end and returns the first [`OUTPUT_BYTES`]; errors end the text.
@@ -231,7 +295,7 @@ mod tests {
     use super::*;
 
     const TIGHT: Limits =
-        Limits { seconds: 1, processor_seconds: 1, memory_bytes: Some(1 << 30), file_bytes: 1000 };
+        Limits { seconds: 1, waiting_seconds: None, processor_seconds: 1, memory_bytes: Some(1 << 30), file_bytes: 1000 };
 
     fn run_shell(script: &str, limits: &Limits) -> Ended {
         run(Command::new("sh").args(["-c", script]), limits).expect("sh starts")
@@ -256,6 +320,17 @@ mod tests {
             panic!("came to an end")
         };
         wait_until_gone(&so_far.stdout);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn run__ends_what_waits_without_an_end() {
+        let limits = Limits { seconds: 30, waiting_seconds: Some(1), ..TIGHT };
+        let began = std::time::Instant::now();
+        assert!(matches!(run_shell("sleep 100 & sleep 100", &limits), Ended::Waiting(_)));
+        assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+        let busy = "while :; do :; done";
+        assert!(matches!(run_shell(busy, &Limits { seconds: 3, processor_seconds: 9, ..limits }), Ended::TooLong(_)));
     }
 
     #[test]

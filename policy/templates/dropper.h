@@ -3,8 +3,8 @@
  *
  * This header is a policy as it stands: check it, compare with it, then make it your own.
  *
- *   mousehole policy check placeholder_policy.h
- *   mousehole compare web:sfd --policy placeholder_policy.h --schemes 'droptail,sfd|placeholder-policy'
+ *   mousehole policy check placeholder-policy.h
+ *   mousehole compare web:sfd --policy placeholder-policy.h --schemes 'droptail,sfd|placeholder-policy'
  *
  * What a policy may do. It is called for each arrival with the packet's view, what waits in the queue, the time and 32
  * random bits, and answers with a verdict. It calls no functions but those of this header and of mousehole's, reads no

@@ -3,8 +3,8 @@
  *
  * This header is a policy as it stands: check it, compare with it, then make it your own.
  *
- *   mousehole policy check placeholder_policy.h
- *   mousehole compare web:sfd --policy placeholder_policy.h --schemes 'droptail,placeholder-policy|priority'
+ *   mousehole policy check placeholder-policy.h
+ *   mousehole compare web:sfd --policy placeholder-policy.h --schemes 'droptail,placeholder-policy|priority'
  *
  * What a policy may do. It is called with the packet's view, the time and 32 random bits, and answers with a colour.
  * It calls no functions but those of this header and of mousehole's, reads no clock, keeps no variables of its own,

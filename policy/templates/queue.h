@@ -3,8 +3,8 @@
  *
  * This header is a policy as it stands: check it, compare with it, then make it your own.
  *
- *   mousehole policy check placeholder_policy.h
- *   mousehole compare web:sfd --policy placeholder_policy.h --schemes 'droptail,sfd|placeholder-policy'
+ *   mousehole policy check placeholder-policy.h
+ *   mousehole compare web:sfd --policy placeholder-policy.h --schemes 'droptail,sfd|placeholder-policy'
  *
  * What a queue may do. Packets wait in bands, each in order of arrival. For each arrival it chooses a band or refuses
  * it, for each departure the band whose head leaves, and while too much waits the band that loses a packet. It sees

@@ -7,7 +7,7 @@ from typing import Any
 
 from mousehole import _engine
 from mousehole.answer import jsonout
-from mousehole.base import MouseholeError, file_error
+from mousehole.base import MouseholeError, file_error, require_path
 from mousehole.comparison import Comparison
 from mousehole.days import DAYS_SCHEMA, Day, DaysComparison
 from mousehole.link import ProgramsComparison
@@ -38,7 +38,8 @@ def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Result:
         Traceback (most recent call last):
         mousehole.base._errors.MouseholeError: nothing.json: cannot be read; No such file or directory
     """
-    if Path(path).is_dir():
+    path = require_path("path", path, "a file, or of a sweep's folder")
+    if path.is_dir():
         return Sweep(path)
     document = _read_document(path)
     load_policies(policy)
@@ -96,10 +97,10 @@ def _read_document(path: str | Path) -> dict[str, Any]:
     except ValueError as error:
         raise file_error(path, f"is not JSON, or is cut off ({error}); {_ALLOWED}") from None
     schema = document.get("schema") if isinstance(document, dict) else None
-    if schema in _READERS:
-        return dict(document)
     if not isinstance(schema, str):
         raise file_error(path, f"names no schema; {_ALLOWED}")
+    if schema in _READERS:
+        return dict(document)
     family = schema.rpartition("/")[0]
     same = next((one for one in _READERS if one.rpartition("/")[0] == family), None)
     if same is None:

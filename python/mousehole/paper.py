@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import mousehole
-from mousehole.base import MouseholeError, unknown_error
+from mousehole.base import MouseholeError, output, unknown_error
 
 ITEMS = ("table", "figure", "claim", "section", "log")
 """What may be wanted of a paper, each with its number, id or file."""
@@ -67,6 +67,7 @@ def reproduce(name: str | None, own: Path | None, html: str | None, **wanted: An
         raise MouseholeError("--readings: only with claims: all of them, claim ID or section N")
     if own is not None and wanted["dask"]:
         raise MouseholeError("--papers: not together with --dask, whose workers do not have the folder")
+    output.check_folder("--html", html)
     folder = None if html is None else Path(html)
     return int(_command(own).run(name, html_folder=folder, **wanted))
 

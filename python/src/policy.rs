@@ -2,13 +2,13 @@
 
 use crate::convert::{from_python, to_python};
 use crate::errors;
-use mousehole_check::{Options, TemplateKind, check, template, try_policy};
+use mousehole_check::{Options, TemplateKind, check, refuse, template, try_policy};
 use mousehole_policy::Params;
-use mousehole_sim::error::{Error, Result};
+use mousehole_sim::error::{Error, Result, quote};
 use mousehole_sim::scenario::{self, Plan, Scenario, run};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
@@ -127,11 +127,11 @@ fn policy_template(py: Python<'_>, kind: &str, name: &str) -> PyResult<String> {
         "marker" => template(TemplateKind::Marker, name),
         "dropper" => template(TemplateKind::Dropper, name),
         "queue" => template(TemplateKind::Queue, name),
-        _ => return Err(errors::to_python(py, Error::field("kind", kind, "marker, dropper or queue"))),
+        _ => return Err(errors::to_python(py, Error::field("kind", quote(kind), "marker, dropper or queue"))),
     };
-    let allowed =
-        "a name of lower-case letters, digits and hyphens, a letter first, that no shipped policy has";
-    made.map_err(|_| errors::to_python(py, Error::field("name", name, allowed)))
+    let allowed = "a name of lower-case letters, digits and hyphens, a letter first, that no scheme or shipped policy has";
+    let made = made.ok().filter(|_| scenario::find_name_fault(name).is_none());
+    made.ok_or_else(|| errors::to_python(py, Error::field("name", quote(name), allowed)))
 }
 
 /// Checks a policy, given as the path of a header or by its name; with `kernel` also in the kernel, where this many
@@ -146,6 +146,11 @@ fn policy_check<'py>(
     seed: u64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (options, asked) = (Options { records, kernel, seed }, target.to_string());
+    let path = Path::new(target);
+    let taken = path.extension().filter(|end| *end == "h").and_then(|_| path.file_stem()?.to_str());
+    if let Some(problem) = taken.and_then(|stem| scenario::find_name_fault(&stem.replace('_', "-"))) {
+        return to_python(py, &refuse(path, format!("{target}: {problem}")));
+    }
     let report = run_interruptibly(py, move || check(&asked, &options))?.map_err(|_| {
         let policies = mousehole_policy::policies();
         let names: Vec<&str> = policies.iter().map(|policy| policy.name()).collect();

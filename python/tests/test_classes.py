@@ -212,6 +212,9 @@ def test_logs__have_classes_by_their_totals(text: str, expected: dict[str, int],
 def test_correction__holds_for_every_source(text: str, tmp_path: Path) -> None:
     found = count_classes(tmp_path, bytes.fromhex(text), class_="net 198.51.100.0/24 and proto tcp=stream")
     assert set(found) == {"stream"}
+    hidden = '"proto tcp=call" classifies no flow, as "net 198.51.100.0/24=page" comes first'
+    with pytest.raises(mousehole.MouseholeError, match=hidden):
+        count_classes(tmp_path, bytes.fromhex(text), class_=["net 198.51.100.0/24=page", "proto tcp=call"])
     with pytest.raises(mousehole.MouseholeError, match=r"port 9=call.*matches no flow"):
         count_classes(tmp_path, bytes.fromhex(text), class_=["proto tcp=page", "port 9=call"])
 
@@ -331,3 +334,19 @@ def make_bulk_elsewhere() -> list[Packet]:
 def _replace_server(ends: bytes, other: bytes) -> bytes:
     """Returns two addresses with the server's replaced by another."""
     return ends.replace(IPv4Address(SERVER).packed, other)
+
+
+def test_names__are_escaped_wherever_they_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "a\nb\x1b[31m.csv"
+    path.write_text("start,client,bytes\n1,a,2000\n2,b,3000\n")
+    done = run_command("inspect", path.name, cwd=tmp_path)
+    assert "\x1b" not in done.stdout
+    assert done.stdout.startswith(r"a\nb\u{1b}[31m.csv: 2 connections")
+
+
+def test_counts__of_one_have_the_singular(tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("start,client,bytes\n1,a,2000\n")
+    told = run_command("inspect", "one.csv", cwd=tmp_path).stdout
+    assert "1 row, 1 used" in told
+    assert "1 with 1 transfer" in told
+    assert "1 transfers" not in told

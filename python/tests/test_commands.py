@@ -1,6 +1,7 @@
 """The door of the program: help, the commands that it lists, words that a shell completes, what is loaded."""
 
 import os
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -11,6 +12,8 @@ from mousehole.base import complete_schemes, complete_traffic
 from mousehole.commands._registry import COMMANDS
 from mousehole.commands.cli import main
 from support import MODULE
+
+ROOT = Path(__file__).parents[2]
 
 
 def run_command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -36,6 +39,47 @@ def test_help__of_each_command_by_three_ways(
     whole = said(name, "--help")
     assert COMMANDS[name].summary.split(":")[0] in " ".join(whole.split())
     assert said(name, "-h") == whole == said("help", name)
+
+
+GROUPS = {"policy": ("new", "check", "headers"), "sweep": ("run", "show")}
+"""The commands that have commands; the words after the name that are none of these belong to `run`."""
+PAGES = [
+    ROOT / "README.md",
+    *ROOT.glob("docs/**/*.md"),
+    *ROOT.glob("papers/**/*.md"),
+    *ROOT.glob("*/README.md"),
+]
+
+
+def list_typed(text: str) -> list[tuple[str, list[str]]]:
+    """Returns the name of each command in a page's code, and the options that it is given."""
+    typed = re.findall(r"(?<![\w/.-])mousehole ([a-z]+)([^\n`]*)", text.replace("\\\n", " "))
+    words = [(name, re.sub(r"'[^']*'", "", given.split(" -- ")[0])) for name, given in typed]
+    return [(f"{name} {given}", re.findall(r"(?<![\w-])--[a-z][a-z-]*", given)) for name, given in words]
+
+
+def test_pages__show_options_that_commands_have(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known: dict[tuple[str, ...], str] = {}
+    wrong, checked = [], 0
+    for page in PAGES:
+        for typed, options in list_typed(page.read_text(encoding="utf-8")):
+            name, *rest = typed.split()
+            if name not in COMMANDS or name == "live":
+                continue
+            command = (name,)
+            if name in GROUPS:
+                command += (rest[0] if rest and rest[0] in GROUPS[name] else "run",)
+            if command not in known:
+                monkeypatch.setattr(sys, "argv", ["mousehole", *command, "--help"])
+                with pytest.raises(SystemExit):
+                    main()
+                known[command] = capsys.readouterr().out + " --help "
+            checked += len(options)
+            wrong += [f"{page.name}: {typed}: {one}" for one in options if f"{one} " not in known[command]]
+    assert checked > 300
+    assert wrong == []
 
 
 def test_help__lists_all_commands() -> None:

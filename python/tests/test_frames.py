@@ -245,6 +245,8 @@ def test_frames__intervals_of_duckdb_are_refused(is_reader: bool) -> None:
         (pd.concat([pd.DataFrame(ROWS), pd.DataFrame(ROWS)], axis=1), '"start_s" is the name of two columns'),
         (pa.table([[0.0], ["a"], [1], [2]], names=["ts", "client", "bytes", "bytes"]), '"bytes" is the name'),
         (pl.LazyFrame(ROWS).select("nothing"), "data frame: cannot be read"),
+        (pl.DataFrame(ROWS)[:0], "data frame: has no rows"),
+        ({**ROWS, "bytes": [1, 2, 3]}, "as many values in each column"),
     ],
 )  # fmt: skip
 def test_frames__that_cannot_be_used_are_refused_in_a_sentence(frame: Any, words: str) -> None:

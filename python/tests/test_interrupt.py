@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
+from mousehole.base import output
+from mousehole.commands import cli
 from support import MODULE
 
 pytestmark = pytest.mark.alone
@@ -126,3 +128,11 @@ def test_sigterm__ends_long_runs_at_once(tmp_path: Path) -> None:
     assert "mousehole: terminated; nothing was written" in said
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_stop__names_the_files_that_were_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "written", [])
+    assert cli._describe_stop("stopped; nothing was written") == "mousehole: stopped; nothing was written"
+    monkeypatch.setattr(output, "written", ["found.json", "a\nb.html"])
+    said = cli._describe_stop("stopped; nothing was written")
+    assert said == r"mousehole: stopped; written before: found.json, a\nb.html"

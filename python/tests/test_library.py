@@ -151,3 +151,60 @@ def test_notebooks__show_results_and_traffic_as_the_command_prints_them() -> Non
         html = value._repr_html_()
         assert words in html
         assert "\x1b" not in html
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: mousehole.run(None), 'scenario: "None"'),
+        (lambda: mousehole.run({"link": {}, 3: 4}), "a dictionary of values by name"),
+        (lambda: mousehole.load(None), 'path: "None"'),
+        (lambda: mousehole.Sweep(3), 'folder: "3"'),
+        (lambda: mousehole.sweep(None, "found"), 'source: "None"'),
+        (lambda: mousehole.sweep({}, None), 'folder: "None"'),
+        (lambda: mousehole.tune("web:sfd", rate="1mbit", schemes=[3]), "schemes: "),
+        (lambda: mousehole.policy.new(None), 'name: "None"'),
+        (lambda: mousehole.policy.check(3), 'target: "3"'),
+        (lambda: mousehole.policy.check("sfd", kernel="no"), "kernel: "),
+        (lambda: mousehole.compare_days(3, rate="1mbit"), 'days: "3"'),
+        (lambda: mousehole.inspect("web:sfd", strict="no"), "strict: "),
+        (lambda: mousehole.inspect("web:sfd", seed=-1), "seed: -1"),
+        (lambda: mousehole.inspect("web:sfd", class_=3), 'class: "3"'),
+        (lambda: mousehole.inspect("web:sfd", params=3), 'params: "3"'),
+    ],
+)
+def test_arguments__of_another_type_are_refused_in_one_sentence(call: Any, words: str) -> None:
+    with pytest.raises(mousehole.MouseholeError) as refused:
+        call()
+    assert words in str(refused.value)
+    assert "must be" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"ecn": "false"}, 'ecn: "false" is not allowed; it must be True or False'),
+        ({"strict": 1}, "strict: "),
+        ({"rate": 10**400}, "rate: "),
+        ({"load": 10**400}, "load: "),
+        ({"duration": float("inf")}, "duration: "),
+        ({"params": [1]}, "params: "),
+        ({"qoo": 3}, "qoo: "),
+        ({"class_": b"x"}, "class: "),
+        ({"apps": 3}, "apps: "),
+        ({"dask": 3}, "dask: "),
+        ({"reporter": 3}, "reporter: "),
+    ],
+)
+def test_options__of_another_type_are_refused_in_one_sentence(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(mousehole.MouseholeError) as refused:
+        mousehole.compare("web:sfd", **{"rate": "1mbit", **options})
+    assert str(refused.value).startswith(words)
+
+
+def test_save__needs_the_name_of_a_file(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = mousehole.compare("poisson", rate="1mbit", duration="1s", warmup="0s", **QUICK)
+    with pytest.raises(mousehole.MouseholeError, match=r'^path: "None"'):
+        found.save(None)  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())

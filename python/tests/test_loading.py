@@ -154,6 +154,7 @@ FAULTS: dict[str, tuple[Callable[[Path], str], str]] = {
     "deep": (lambda _: "[" * 200_000, "is no result; it is nested too deeply"),
     "binary": (lambda _: "\udcff\udcfe", "is not JSON, or is cut off ("),
     "no schema": (lambda _: "[1]", "names no schema; allowed is what --json"),
+    "a list as schema": (lambda _: '{"schema": []}', "names no schema; allowed is what --json"),
     "other": (lambda _: '{"schema": "mousehole.run/2"}', 'has the schema "mousehole.run/2"; allowed is'),
     "older": (
         lambda _: '{"schema": "mousehole.compare/2"}',

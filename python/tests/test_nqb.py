@@ -1,8 +1,11 @@
 """The code point of flows that build no queue (NQB): who carries it, and which queue reads it."""
 
+from pathlib import Path
+
 import mousehole
 import pytest
 from mousehole import _engine
+from mousehole.base import console_reporter
 
 CALL = {"packets": 500, "bytes": 100_000}
 
@@ -43,3 +46,19 @@ def test_nqb__is_an_option_of_a_comparison() -> None:
         )
         changed[nqb] = found.results.manifest["scenario"]["traffic"].get("nqb")
     assert changed == {True: True, False: None}
+
+
+@pytest.mark.parametrize("traffic", ["web:sfd", "poisson"])
+def test_nqb__is_refused_where_nothing_can_be_marked(traffic: str) -> None:
+    with pytest.raises(mousehole.MouseholeError, match=r"nqb: true cannot be .* without calls"):
+        mousehole.compare(traffic, rate="2mbit", load=0.5, duration="1s", seeds=1, nqb=True)
+
+
+def test_nqb__a_log_without_calls_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f"{n / 9},a{n % 3},{900 + n}\n" for n in range(200))
+    (tmp_path / "a.csv").write_text("start,client,bytes\n" + rows)
+    mousehole.compare(
+        tmp_path / "a.csv", rate="2mbit", load=0.5, duration="1s", warmup="0s", seeds=1, nqb=True,
+        schemes="droptail", reporter=console_reporter(),
+    )  # fmt: skip
+    assert "a.csv has no calls, games or video calls, so --nqb marks nothing" in capsys.readouterr().err

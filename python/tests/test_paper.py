@@ -50,6 +50,7 @@ def test_reproduce__hands_over(capsys: pytest.CaptureFixture[str]) -> None:
         ({"html": "x", "claim": "S1"}, "claim: not together with --html"),
         ({"tried": True}, "--tried: only together with claim ID"),
         ({"readings": True, "table": "4"}, "--readings: only with claims"),
+        ({"html": "/dev/null"}, '--html: "/dev/null" is a file; it must be a folder'),
     ],
 )
 def test_reproduce__refuses_what_does_not_go_together(wanted: dict[str, Any], says: str) -> None:

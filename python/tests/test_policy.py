@@ -1,7 +1,9 @@
 """Own policies from the command line and from Python."""
 
 import json
+import os
 import sys
+import time
 from pathlib import Path
 
 import mousehole
@@ -63,10 +65,38 @@ def test_is_good__can_require_the_kernel() -> None:
 
 
 def test_new__refuses_names_and_kinds(tmp_path: Path) -> None:
-    for name, kind in [("My", "marker"), ("sfd", "marker"), ("mine", "scheduler")]:
+    names = ("My", "sfd", "cake", "droptail", "s-sfd", "all")
+    for name, kind in [*((name, "marker") for name in names), ("mine", "scheduler")]:
         with pytest.raises(MouseholeError):
             policy.new(name, kind, tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["cake", "droptail", "s-sfd", "all"])
+def test_check__refuses_the_name_of_a_scheme(name: str, tmp_path: Path) -> None:
+    c_name = name.replace("-", "_")
+    text = policy.new("mine", folder=tmp_path).read_text(encoding="utf-8").replace("mine", c_name)
+    (tmp_path / f"{name}.h").write_text(text, encoding="utf-8")
+    (check,) = policy.check(tmp_path / f"{name}.h", kernel=False)["checks"]
+    assert check["verdict"] == "failed"
+    assert "give the header another name" in check["sentences"][0]
+
+
+def test_new__names_the_file_that_it_writes(tmp_path: Path) -> None:
+    for kind in ("marker", "dropper", "queue"):
+        text = policy.new(f"my-{kind}", kind, tmp_path).read_text(encoding="utf-8")
+        assert f"policy check my-{kind}.h" in text
+        assert f"--policy my-{kind}.h" in text
+
+
+def test_check__a_pipe_that_is_included_ends_the_compiler_soon(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    header = policy.new("waits", folder=tmp_path)
+    header.write_text('#include "pipe"\n' + header.read_text(encoding="utf-8"), encoding="utf-8")
+    begin = time.monotonic()
+    (check,) = policy.check(header, kernel=False)["checks"]
+    assert time.monotonic() - begin < 30
+    assert "what is included may be a pipe" in check["sentences"][0]
 
 
 def test_headers__are_where_a_compiler_finds_them(

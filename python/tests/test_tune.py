@@ -276,7 +276,13 @@ def test_tune__a_limit_that_no_setting_keeps() -> None:
     told = 'none of 6 settings keeps the limits: each exceeds "short mean −99%"; .* nearest, beyond "short'
     with pytest.raises(MouseholeError, match=told) as refused:
         tune("web:sfd", schemes="sfd|cake(tins=bulk)", limits="short mean -99%", **TINY)
-    assert refused.value.field == "limit"
+    assert refused.value.field == "limits"
+
+
+def test_tune__the_report_stands_where_no_setting_can_be_drawn() -> None:
+    few = {**TINY, "duration": "3s", "seeds": 1, "search_seeds": 1, "trials": 2, "load": None}
+    one = tune("web:sfd", schemes="sfd(th=5kB,timeout=1s)", limits="none", **few)
+    assert "Best of 2 settings" in one.markdown()
 
 
 INTERACTIVE = str(Path(__file__).parents[2] / "examples" / "negatives" / "interactive.toml")
@@ -299,18 +305,18 @@ def test_tune__default_limits_are_of_what_is_there() -> None:
 def test_tune__a_measure_that_the_traffic_does_not_have() -> None:
     with pytest.raises(MouseholeError, match="too few such transfers") as refused:
         tune("web:sfd", schemes="sfd", objectives="long p99", **TINY)
-    assert refused.value.field == "objective"
+    assert refused.value.field == "objectives"
 
 
 @pytest.mark.parametrize(
     ("options", "field", "told"),
     [
-        ({}, "scheme", "give a scheme to search"),
-        ({"schemes": "sfdd"}, "scheme", 'did you mean "sfd"'),
-        ({"schemes": "sfd(thh=1kB)"}, "scheme sfd", 'did you mean "th"'),
-        ({"schemes": "droptail"}, "scheme", "no parameter to search"),
-        ({"schemes": "sfd", "for_": "cake"}, "for", "give one of them"),
-        ({"for_": "wredd"}, "for", "wred or cake"),
+        ({}, "schemes", "give a scheme to search"),
+        ({"schemes": "sfdd"}, "schemes", 'did you mean "sfd"'),
+        ({"schemes": "sfd(thh=1kB)"}, "schemes sfd", 'did you mean "th"'),
+        ({"schemes": "droptail"}, "schemes", "no parameter to search"),
+        ({"schemes": "sfd", "for_": "cake"}, "for_", "give one of them"),
+        ({"for_": "wredd"}, "for_", "wred or cake"),
         ({"schemes": "sfd", "budget": "10s"}, "trials", "give one of them"),
         ({"schemes": "sfd", "trials": None, "budget": "0s"}, "budget", "above 0"),
         ({"schemes": "sfd", "trials": None, "budget": "10"}, "budget", "unit"),
@@ -320,8 +326,10 @@ def test_tune__a_measure_that_the_traffic_does_not_have() -> None:
         ({"schemes": "sfd", "buffer": "50p,100p"}, "buffer", "one buffer"),
         ({"schemes": "sfd", "baseline": "dropptail"}, "baseline", 'did you mean "droptail"'),
         ({"schemes": "sfd", "beside": "fq"}, "beside", "there is no scheme"),
-        ({"schemes": "sfd", "ranges": "thh=1kB..2kB"}, "range", 'did you mean "th"'),
-        ({"schemes": "sfd", "objectives": ["short mean", ""]}, "objective", "empty"),
+        ({"schemes": "sfd", "ranges": "thh=1kB..2kB"}, "ranges", 'did you mean "th"'),
+        ({"schemes": ["sfd", None]}, "schemes", "a list of texts"),
+        ({"schemes": "sfd", "ecn": "no"}, "ecn", "True or False"),
+        ({"schemes": "sfd", "objectives": ["short mean", ""]}, "objectives", "empty"),
     ],
 )
 def test_tune__refuses_what_it_cannot_do(options: dict[str, Any], field: str, told: str) -> None:
@@ -596,7 +604,7 @@ def test_command__writes_what_is_asked_for(tmp_path: Path) -> None:
             '"calls delay p95 +5ms" is about what is unknown here: no calls',
         ),
         (["--scheme", "sfd", "--range", "thh=1kB..2kB"], '--range: there is no parameter "thh"'),
-        (["--scheme", "sfd", "--budget", "9s"], "--trials: 2 cannot be combined with a budget"),
+        (["--scheme", "sfd", "--budget", "9s"], "--trials: 2 cannot be combined with --budget"),
         (["--scheme", "srpt"], '--scheme: "srpt" has no parameter to search'),
         (["--for", "cak"], '--for: "cak" is not allowed'),
         (["--scheme", "sfd", "--install", "file"], '--install: "file" is a file'),

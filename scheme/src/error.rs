@@ -325,6 +325,11 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
+/// Returns a text with its line breaks and control characters escaped as those of messages are.
+pub fn escape(text: &str) -> String {
+    Plain(text).to_string()
+}
+
 /// Marks text from the user, so that messages put it in quotation marks.
 pub fn quote(text: &str) -> Quoted<'_> {
     Quoted(text)

@@ -22,5 +22,6 @@ pub use link_context::LinkContext;
 pub use scheme::Scheme;
 #[cfg(feature = "native")]
 pub use scheme::load_policy;
+pub use scheme::find_name_fault;
 pub use schemes::SCHEMES;
 pub use shape::Shape;

@@ -501,10 +501,24 @@ impl fmt::Display for Scheme {
 pub fn load_policy(path: &std::path::Path) -> Result<&'static Policy> {
     let fault = |problem: String| Error::file(path.display().to_string(), problem);
     let name = mousehole_policy::name_policy(path).map_err(fault)?;
-    if find_named_scheme(&name).is_some() || crate::parts::NATIVE_PARTS.iter().any(|part| part.name == name) {
-        return Err(fault(format!("a scheme named {name} exists already; give the header another name")));
+    match find_name_fault(&name) {
+        Some(problem) => Err(fault(problem)),
+        None => mousehole_policy::load(path).map_err(|error| fault(error.problem)),
     }
-    mousehole_policy::load(path).map_err(|error| fault(error.problem))
+}
+
+/// The word in place of a list of schemes that stands for every scheme.
+const EVERY: &str = "all";
+
+/// Returns in one sentence why a user's policy cannot have this name, which other schemes or parts bear; `None` if it can.
+/// Names of shipped policies are refused elsewhere.
+pub fn find_name_fault(name: &str) -> Option<String> {
+    let is_native = crate::parts::NATIVE_PARTS.iter().any(|part| part.name == name);
+    match find_named_scheme(name).is_some() || is_native {
+        true => Some(format!("a scheme named {name} exists already; give the header another name")),
+        false if name == EVERY => Some(format!("{name} stands for every scheme; give the header another name")),
+        false => None,
+    }
 }
 
 /// Refuses `pushout=true` if the user gives it and the queues share no buffer. The header cannot check it,

@@ -215,7 +215,7 @@ pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buf
         Buffer::Bytes(bytes) if !(1500..=1 << 40).contains(&bytes) => {
             let allowed = format!("at least one 1500-byte packet, {units}");
             let fault = match (unit.as_str(), seconds) {
-                ("bdp", _) => format!("is {bytes} B at {rate} and an RTT of {} ms", rtt.as_secs() * 1000.0),
+                ("bdp", _) => format!("is {bytes} B at {rate} and an RTT of {} ms", rtt.0 as f64 / 1e6),
                 (_, Some(_)) => format!("is {bytes} B at {rate}"),
                 _ => return Err(Error::field(field, quote(text), allowed)),
             };

@@ -61,7 +61,8 @@ impl Workshop {
             .arg(&self.include)
             .arg("-o")
             .arg(output)
-            .arg(self.folder.join(source));
+            .arg(self.folder.join(source))
+            .env("TMPDIR", &self.folder); // a compiler that is ended leaves its files
         process::compile(&mut command)
     }
 }

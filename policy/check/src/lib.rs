@@ -69,11 +69,7 @@ pub fn check(target: &str, options: &Options) -> Result<Report, String> {
     if path.extension().is_some_and(|end| end == "h") {
         return Ok(match load_description(path) {
             Ok(policy) => check_policy(policy, options),
-            Err(error) => Report {
-                policy: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-                sha256: None,
-                checks: vec![Check::new("description", Verdict::Failed, vec![error.to_string()])],
-            },
+            Err(error) => refuse(path, error.to_string()),
         });
     }
     let policy = find(target).ok_or_else(|| {
@@ -84,6 +80,15 @@ pub fn check(target: &str, options: &Options) -> Result<Report, String> {
         )
     })?;
     Ok(check_policy(policy, options))
+}
+
+/// Returns the report on a header that is no policy, with the sentence that says why.
+pub fn refuse(header: &Path, why: String) -> Report {
+    Report {
+        policy: header.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        sha256: None,
+        checks: vec![Check::new("description", Verdict::Failed, vec![why])],
+    }
 }
 
 /// Checks a loaded policy: the rules, random records in a separate process, then the kernel. A failed check ends the report.

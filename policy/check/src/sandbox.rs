@@ -136,7 +136,7 @@ impl<'a> Sandbox<'a> {
         program.args([&input, &output]).arg(seconds);
         let (done, status) = match process::run(&mut program, &LIMITS).map_err(cannot)? {
             Ended::ByItself(done) => (done.clone(), Some(done.status)),
-            Ended::TooLong(done) => (done, None),
+            Ended::TooLong(done) | Ended::Waiting(done) => (done, None),
         };
         if !status.is_some_and(|status| status.success()) {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -252,7 +252,7 @@ fn encode_inputs(inputs: &[Input]) -> Vec<u8> {
 
 /// Limits of the program, without one of memory, as a sanitizer reserves more than it uses.
 const LIMITS: Limits =
-    Limits { seconds: 120, processor_seconds: 120, memory_bytes: None, file_bytes: 1 << 30 };
+    Limits { seconds: 120, waiting_seconds: None, processor_seconds: 120, memory_bytes: None, file_bytes: 1 << 30 };
 
 /// Returns one sentence from a sanitizer's report on standard error; `None` if there is no report.
 fn sanitizer_sentence(report: &str) -> Option<String> {

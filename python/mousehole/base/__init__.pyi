@@ -43,6 +43,10 @@ from ._options import parse_parameters as parse_parameters
 from ._options import parse_texts as parse_texts
 from ._options import parse_whole as parse_whole
 from ._options import require_at_least as require_at_least
+from ._options import require_mapping as require_mapping
+from ._options import require_path as require_path
+from ._options import require_switch as require_switch
+from ._options import require_texts as require_texts
 from ._options import scheme_name as scheme_name
 from ._options import split_list as split_list
 from ._options import with_unit as with_unit

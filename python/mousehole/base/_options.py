@@ -1,12 +1,14 @@
 """Parses lists and numbers from the command line or from Python."""
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from math import isfinite
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 from mousehole import _engine
@@ -75,9 +77,17 @@ def with_unit(field: str, given: Any, unit: Unit) -> str:
     number = given.total_seconds() if isinstance(given, timedelta) and unit is SECONDS else given
     import numpy as np  # here, since the command line does without
 
-    if isinstance(number, bool | np.bool_) or not isinstance(number, Real) or not isfinite(number):
+    if isinstance(number, bool | np.bool_) or not isinstance(number, Real) or not _is_finite(number):
         raise field_error(field, number if isinstance(number, Real) else str(number), unit.words)
     return f"{np.format_float_positional(float(number), trim='-')}{unit.suffix}"
+
+
+def _is_finite(number: Real) -> bool:
+    """Returns whether a number is finite as a float; a whole number may be too large for one."""
+    try:
+        return isfinite(number)
+    except OverflowError:
+        return False
 
 
 def with_units(scenario: Mapping[str, Any], place: str = "") -> dict[str, Any]:
@@ -125,9 +135,11 @@ def parse_texts(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
     Raises `MouseholeError`, with `field` as its field, for anything else, for no item, for an empty one and
     for one that is given twice.
     """
-    if not isinstance(given, Iterable) or isinstance(given, Mapping):
-        raise field_error(field, str(given), "a text, or a list of texts")
-    items = split_list(given) if isinstance(given, str) else [str(item).strip() for item in given]
+    items = (
+        split_list(given)
+        if isinstance(given, str)
+        else [str(item).strip() for item in _iterate(field, given)]
+    )
     if not items or not all(items):
         shown = given if isinstance(given, str) else ",".join(items)
         raise field_error(field, shown, "a comma-separated list without empty items")
@@ -135,6 +147,49 @@ def parse_texts(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
         if item in items[:position]:
             raise field_error(field, item, "in the list once", "is given twice")
     return tuple(items)
+
+
+def _iterate(field: str, given: object) -> Iterable[object]:
+    """Returns what is given if it can be a list of texts; raises `MouseholeError` for anything else."""
+    if not isinstance(given, Iterable) or isinstance(given, Mapping | bytes | bytearray):
+        raise field_error(field, str(given), "a text, or a list of texts")
+    return given
+
+
+def require_texts(field: str, given: object) -> list[str]:
+    """Returns the texts of a text or of a list of texts, which are not split.
+
+    Raises `MouseholeError` for anything else.
+    """
+    items = [given] if isinstance(given, str) else list(_iterate(field, given))
+    texts = [item for item in items if isinstance(item, str)]
+    if len(texts) < len(items):
+        raise field_error(field, str(given), "a text, or a list of texts")
+    return texts
+
+
+def require_path(field: str, given: object, what: str = "a file") -> Path:
+    """Returns the path that is given as a text or as a path; raises `MouseholeError` for anything else."""
+    name = given.__fspath__() if isinstance(given, os.PathLike) else given
+    if not isinstance(name, str):
+        raise field_error(field, str(given), f"the name of {what}, as a text or a Path")
+    return Path(name)
+
+
+def require_mapping(field: str, given: object) -> Mapping[str, object]:
+    """Returns what is given if it is a dictionary with texts as keys; raises `MouseholeError` else."""
+    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+        raise field_error(field, str(given), "a dictionary of values by name")
+    return given
+
+
+def require_switch(field: str, given: object) -> bool:
+    """Returns what is given if it is True or False; raises `MouseholeError` else."""
+    import numpy as np  # here, since the command line does without
+
+    if not isinstance(given, bool | np.bool_):
+        raise field_error(field, str(given), "True or False")
+    return bool(given)
 
 
 def parse_loads(field: str, given: str | float | Sequence[float] | None) -> tuple[float | None, ...]:
@@ -160,7 +215,7 @@ def _parse_load(field: str, item: str | float) -> float:
     allowed = "a number above 0 and at most 2 (wire bytes over capacity), such as 0.9"
     try:
         value = float(item)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise field_error(field, item, allowed) from None
     if not 0 < value <= 2:
         raise field_error(field, item, allowed)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from mousehole.base import defaults
+from mousehole.base._errors import field_error
+from mousehole.base._options import require_mapping, require_switch, require_texts
 from mousehole.base._places import Apps
 from mousehole.base._progress import Reporter
 
@@ -202,6 +204,26 @@ class RunOptions:
     )
     executor: "Executor | None" = None
     reporter: Reporter | None = None
+
+    def __post_init__(self) -> None:
+        """Raises `MouseholeError` for a value of another type than the option has.
+
+        Numbers, quantities and lists with commas are checked where they are read.
+        """
+        for name, (default, words) in command_line_options(type(self)).items():
+            given, field_name = getattr(self, name), name.rstrip("_")
+            if words.kind is bool:
+                object.__setattr__(self, name, require_switch(field_name, given))
+            elif given is default or given is None:
+                continue
+            elif words.kind is dict:
+                require_mapping(field_name, given)
+            elif words.kind is list and not isinstance(given, str):
+                object.__setattr__(self, name, require_texts(field_name, given))
+        if self.dask is not None and not isinstance(self.dask, str):
+            raise field_error("dask", str(self.dask), "the address of a scheduler, such as tcp://HOST:8786")
+        if self.reporter is not None and not callable(getattr(self.reporter, "say", None)):
+            raise field_error("reporter", str(self.reporter), "an object with the methods of Reporter")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from mousehole.base._errors import MouseholeError, conflict_error, field_error
 from mousehole.base._extras import require_extra
+from mousehole.base._options import require_path
 from mousehole.base._standard_output import OutputLostError
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
@@ -34,6 +35,10 @@ _UNNAMED = "~"
 """Ends the name of a temporary file until it is locked."""
 MOST_STEM = 200
 """Characters of a file's name that its draft has as well, so that the draft's name is not too long."""
+
+
+written: list[str] = []
+"""The files that this process has written, for what is said when it is stopped."""
 
 
 def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] = ()) -> None:
@@ -103,6 +108,21 @@ def _check_writable(option: str, path: Path) -> None:
         raise _unwritable_error(option, path, "permission denied")
 
 
+def check_folder(option: str, given: str | None) -> None:
+    """Raises `MouseholeError` for a folder that cannot be written to, before any work.
+
+    Nothing is made; None is accepted.
+    """
+    if given is None:
+        return
+    place = Path(given)
+    if place.exists() and not place.is_dir():
+        raise field_error(option, given, "a folder", "is a file")
+    existing = next(folder for folder in (place, *place.absolute().parents) if folder.is_dir())
+    if not given or not os.access(existing, os.W_OK):
+        raise field_error(option, given, "a folder that can be written to")
+
+
 def _unwritable_error(option: str, path: Path, reason: str) -> MouseholeError:
     """Returns the error for an output file that cannot be written, with `option` as its field."""
     return MouseholeError(f"cannot write {path}; {reason}", kind="file", field=option, value=str(path))
@@ -142,7 +162,7 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
     deleted. A device or a pipe is yielded itself and written directly. Raises `MouseholeError` if the file
     cannot be written.
     """
-    target = Path(path)
+    target = require_path("path", path)
     if target.exists() and not target.is_file():  # a device or pipe cannot be replaced
         with name_write_errors(target):
             yield target
@@ -155,6 +175,7 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
         try:
             yield part
             part.replace(real)
+            written.append(str(path))
         finally:
             os.close(draft)
             part.unlink(missing_ok=True)

@@ -26,7 +26,9 @@ from mousehole.base import (
     MouseholeError,
     OutputLostError,
     Terminated,
+    escape_controls,
     fit_stdout_encoding,
+    output,
     stop_at_once,
 )
 from mousehole.base.arguments import PLACES
@@ -96,11 +98,9 @@ class CliGroup(TyperGroup):
         except MouseholeError as error:
             _exit_with_message(f"mousehole: error: {error.renamed(OPTION_OF_FIELD)}", USAGE_STATUS)
         except Terminated as stop:
-            _exit_with_message(f"mousehole: {stop}", TERMINATED_STATUS)
+            _exit_with_message(_describe_stop(str(stop)), TERMINATED_STATUS)
         except KeyboardInterrupt as stop:
-            _exit_with_message(
-                f"mousehole: {str(stop) or 'stopped; nothing was written'}", INTERRUPTED_STATUS
-            )
+            _exit_with_message(_describe_stop(str(stop) or f"stopped; {NOTHING}"), INTERRUPTED_STATUS)
         except MemoryError:
             _exit_with_message(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
         except RuntimeError as error:
@@ -140,12 +140,14 @@ OPTION_OF_FIELD = {
     "overhead": "--overhead", "table": "--table", "figure": "--figure",
     "users": "--users", "apps": "--apps",
     "baseline": "--baseline", "veto": "--veto", "reference": "--reference",
-    "dask": "--dask", "days": "--days",
+    "dask": "--dask", "days": "--days", "series": "--series", "settle": "--settle", "kind": "--kind",
+    "records": "--records", "trials": "--trials", "budget": "--budget",
     "traffic.params": "--param", "params": "--param", "traffic.classes": "--class",
-    "traffic.format": "--format", "traffic.qoo": "--qoo",
+    "traffic.format": "--format", "traffic.qoo": "--qoo", "traffic.nqb": "--nqb",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
+NOTHING = "nothing was written"
 PANIC = "PanicException"
 """The name of the exception, no `Exception`, of Rust code that has given up."""
 NO_THREAD = "can't start new thread"
@@ -171,7 +173,7 @@ def main() -> None:
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 (what Python calls it with)
     """Raises `Terminated` on SIGTERM and SIGHUP."""
-    raise Terminated("terminated; nothing was written")
+    raise Terminated(f"terminated; {NOTHING}")
 
 
 @app.callback(invoke_without_command=True)
@@ -182,6 +184,12 @@ def root(
     if version:
         typer.echo(f"mousehole {_engine.__version__} ({REVISION})")
         raise typer.Exit
+
+
+def _describe_stop(said: str) -> str:
+    """Returns the message of a stopped command, with the files that were written before, if there are any."""
+    files = escape_controls(", ".join(output.written), lines=True)
+    return f"mousehole: {said.replace(NOTHING, f'written before: {files}') if files else said}"
 
 
 def _exit_on_lost_output(error: OutputLostError) -> NoReturn:

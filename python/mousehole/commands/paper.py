@@ -80,8 +80,9 @@ def paper_command(
         print(start_paper(what, folder or Path()))
         return
     if name == "list" or (name is None and not every):
-        asked = {} if what is None else {what: True}
-        _refuse({**asked, "all": every, "html": html, **options}, LIST_TAKES_NONE)
+        if what is not None:
+            raise MouseholeError(f'list: "{what}" is too much; {LIST_TAKES_NONE}')
+        _refuse({"all": every, "html": html, **options}, LIST_TAKES_NONE)
         print(list_papers(folder))
         return
     if every and name is not None:
@@ -91,7 +92,7 @@ def paper_command(
 
 
 LIST_TAKES_NONE = (
-    "the list of papers takes no options; name a paper, such as mousehole paper sfd, or give --all"
+    "the list of papers takes nothing more; name a paper, such as mousehole paper sfd, or give --all alone"
 )
 
 

@@ -165,6 +165,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     with open_backend(options.dask, options.executor, options.reporter) as backend:
         prepared = prepare(traffic, options, is_sent=backend is not None, is_fitted=True, is_replaced=True)
         _warn_of_low_load(prepared)
+        _warn_of_no_nqb(prepared)
         return run_comparison(prepared, backend)
 
 
@@ -565,6 +566,24 @@ def _warn_of_low_load(prepared: Prepared) -> None:
         prepared.reporter.say(
             f"warning: {prepared.given.label} loads this link only to {native:.2g}, so schemes may hardly "
             "differ; give a load, such as --load 0.9"
+        )
+
+
+MARKED_NQB = ("call", "game", "video-call")
+"""Classes of recorded flows that carry NQB: `Open::builds_no_queue` in `sim/src/engine/connection.rs`."""
+
+
+def _warn_of_no_nqb(prepared: Prepared) -> None:
+    """Reports a warning if packets should be marked NQB and the files have none that are.
+
+    Models without calls, games and video calls are refused by the engine.
+    """
+    summary, traffic = prepared.summary, prepared.plan.base["traffic"]
+    if not traffic.get("nqb") or not traffic.get("files") or summary is None or traffic.get("mix"):
+        return
+    if not any(one["class"] in MARKED_NQB for one in summary["flow_classes"]):
+        prepared.reporter.say(
+            f"warning: {prepared.given.label} has no calls, games or video calls, so --nqb marks nothing"
         )
 
 

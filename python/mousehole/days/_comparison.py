@@ -129,6 +129,8 @@ def _check_names(days: Sequence[str | Path]) -> list[str]:
     Raises `MouseholeError` for a model or a scenario, for fewer than two files, and for a file that is given
     twice.
     """
+    if not isinstance(days, str | Path | Sequence):
+        raise field_error("days", str(days), "a list of files, one for each day")
     names = [str(days)] if isinstance(days, str | Path) else [str(name) for name in days]
     for name in names:
         if traffics.is_model_or_place(name) or Path(name).suffix.lower() == ".toml":

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from mousehole.base import as_html, output
+from mousehole.base import as_html, output, require_path
 from mousehole.document import Document, as_markdown, make_report_console, print_document
 from mousehole.html.page import write_page
 
@@ -77,4 +77,4 @@ class Kept(Shown):
 
         `-` is standard output. Raises `MouseholeError` for a file that cannot be written.
         """
-        output.write_text(str(path), self.to_json())
+        output.write_text(str(require_path("path", path)), self.to_json())

@@ -124,6 +124,12 @@ def from_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     }
     if "client" not in known:
         raise missing_error("data frame", "a column client, with the name, address or number of each client")
+    lengths = {column.name: len(column.values) for column in known.values()}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise field_error("data frame", found, "as many values in each column", "is not of one length")
+    if not any(lengths.values()):
+        raise MouseholeError("data frame: has no rows; a row is a connection")
     starts, origin = known["start"].times(None)
     flows = _find_flows(frame, keys)
     order = np.argsort(starts, kind="stable")

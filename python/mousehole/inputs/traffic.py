@@ -22,6 +22,7 @@ from mousehole.base import (
     as_html,
     conflict_error,
     counted,
+    escape_controls,
     estimate_reading_room,
     field_error,
     file_error,
@@ -31,6 +32,10 @@ from mousehole.base import (
     parquet,
     place_traffic,
     places,
+    require_at_least,
+    require_path,
+    require_switch,
+    require_texts,
     run_interruptibly,
     suggest_keywords,
     with_unit,
@@ -182,7 +187,7 @@ def refuse_users(users: int | None, apps: Apps | None, other: str) -> None:
     if users is not None:
         raise conflict_error("users", users, other, allowed)
     if apps is not None:
-        raise conflict_error("apps", apps if isinstance(apps, str) else ",".join(apps), other, allowed)
+        raise conflict_error("apps", apps if isinstance(apps, str) else str(apps), other, allowed)
 
 
 def from_section(section: TrafficSection, label: str) -> TrafficInput:
@@ -202,7 +207,7 @@ def with_classes(given: TrafficInput, classes: str | Sequence[str] | None) -> Tr
 
     Raises `MouseholeError` for traffic that is not read from files, whose flows have no classes.
     """
-    texts = [classes] if isinstance(classes, str) else list(classes or ())
+    texts = [] if classes is None else require_texts("class", classes)
     if not texts:
         return given
     if not given.section.get("files") or given.connections is not None:
@@ -220,7 +225,7 @@ def with_format(given: TrafficInput, path: str | Path | None) -> TrafficInput:
     """
     if path is None:
         return given
-    if not str(path):
+    if not str(require_path("traffic.format", path)):
         raise field_error("traffic.format", "", "the name of a file")
     if not given.section.get("files") or given.connections is not None:
         raise conflict_error(
@@ -374,6 +379,8 @@ def _describe_and_read(
     `describe_traffic` and `TrafficInput.read` do.
     """
     paths = make_repeatable(paths)
+    require_switch("strict", strict)
+    require_at_least("seed", seed, 0)
     if is_scenario(paths):
         raise file_error(
             find_scenario_path(paths), "a scenario; inspect and read show traffic, mousehole run runs it"
@@ -444,7 +451,7 @@ def _from_files(names: list[str], payload: str | None) -> TrafficInput:
     files = tuple(Path(name) for name in names)
     section: TrafficSection = {"files": names, "payload": "down" if payload is None else payload}
     labels = ["standard input" if str(file) == STANDARD_INPUT else file.name for file in files]
-    return TrafficInput(section, ", ".join(labels), files)
+    return TrafficInput(section, escape_controls(", ".join(labels), lines=True), files)
 
 
 def _from_model(names: list[str], payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:

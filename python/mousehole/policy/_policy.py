@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from mousehole import _engine
-from mousehole.base import field_error, file_error
+from mousehole.base import field_error, file_error, require_at_least, require_path, require_switch
 from mousehole.engine_types import PolicyReport
 
 RECORDS = 1 << 20
@@ -17,8 +17,11 @@ def new(name: str, kind: Literal["marker", "dropper", "queue"] = "marker", folde
     `kind` is "marker", "dropper" or "queue". The folder must exist. Raises `MouseholeError` for a name or
     kind that is not allowed, and for a file that exists already: nothing is overwritten.
     """
+    for field, given in (("name", name), ("kind", kind)):
+        if not isinstance(given, str):
+            raise field_error(field, str(given), "a text")
     text = _engine.policy_template(kind, name)
-    path = Path(folder) / f"{name}.h"
+    path = require_path("folder", folder, "a folder") / f"{name}.h"
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -43,9 +46,10 @@ def check(target: str | Path, records: int = RECORDS, kernel: bool = True, seed:
 
     Raises `MouseholeError` if there is no such header or policy, and for fewer than one record.
     """
-    if records < 1:
-        raise field_error("records", records, "at least 1")
-    return _engine.policy_check(str(target), records, kernel, seed)
+    require_at_least("records", records, 1)
+    require_at_least("seed", seed, 0)
+    name = require_path("target", target, "a header or policy")
+    return _engine.policy_check(str(name), records, require_switch("kernel", kernel), seed)
 
 
 def is_good(report: PolicyReport, require_kernel: bool = False) -> bool:

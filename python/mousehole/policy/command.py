@@ -48,10 +48,11 @@ def check_command(
     if no_kernel and require_kernel:
         raise conflict_error("--require-kernel", "true", "--no-kernel", "give one of them")
     output.check_outputs({"--json": json}, targets)
-    count = parse_whole("records", records, 1) or policy.RECORDS
+    count = parse_whole("--records", records, 1) or policy.RECORDS
+    number = parse_whole("--seed", seed, 0)
     reports = []
     for target in targets:
-        report = policy.check(target, count, not no_kernel, parse_whole("seed", seed, 0) or 1)
+        report = policy.check(target, count, not no_kernel, 1 if number is None else number)
         reports.append(report)
         if json != "-":
             print(report_text(report), flush=True)

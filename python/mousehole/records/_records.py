@@ -23,6 +23,8 @@ from mousehole.base import (
     missing_error,
     output,
     refuse_unknown,
+    require_mapping,
+    require_path,
     run_interruptibly,
     transpose_columns,
     with_units,
@@ -251,7 +253,9 @@ def _load_scenario(scenario: str | Path | Mapping[str, object], options: Options
     for name, rate in (("down", options.down), ("up", options.up)):
         if rate is not None:
             raise conflict_error(name, str(rate), "a scenario", "its link has a rate")
-    return load(scenario) if isinstance(scenario, str | Path) else scenario
+    if isinstance(scenario, Mapping):
+        return require_mapping("scenario", scenario)
+    return load(require_path("scenario", scenario, "a scenario's file (or a dictionary)"))
 
 
 class _Clock:

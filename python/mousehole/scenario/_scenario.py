@@ -24,6 +24,8 @@ from mousehole.base import (
     parse_texts,
     read_text,
     require_at_least,
+    require_mapping,
+    require_texts,
     with_unit,
 )
 from mousehole.engine_types import JsonValue, LinkSection, ModelParams, Scenario, TrafficSection
@@ -143,10 +145,10 @@ def _check_options(options: Options) -> None:
     for field in bottleneck.EACH:
         if options.rate is not None and getattr(options, field) is not None:
             allowed = "give the rate of each direction, or one rate for both"
-            raise conflict_error("rate", str(options.rate), f"--{field}", allowed)
+            raise conflict_error("rate", str(options.rate), field, allowed)
     if options.link_layer is not None and options.overhead is not None:
         allowed = "give one of them; a link layer has its own overhead"
-        raise conflict_error("link.layer", options.link_layer, "--overhead", allowed)
+        raise conflict_error("link.layer", options.link_layer, "overhead", allowed)
 
 
 def _with_runs(start: Scenario, traffic: TrafficSection, options: Options) -> Scenario:
@@ -219,7 +221,7 @@ def with_qoo(traffic: TrafficSection, profiles: str | Sequence[str] | None) -> T
     """Returns the traffic with these profiles of Quality of Outcome in place of its own, if any are given."""
     if profiles is None:
         return traffic
-    return {**traffic, "qoo": [profiles] if isinstance(profiles, str) else list(profiles)}
+    return {**traffic, "qoo": require_texts("qoo", profiles)}
 
 
 def _write_given(field: str, value: object, unit: Unit) -> str | None:
@@ -253,6 +255,7 @@ def with_params(section: TrafficSection, params: Mapping[str, object]) -> Traffi
 
     Raises `MouseholeError` if it has no model.
     """
+    params = require_mapping("params", params)
     if not section.get("model"):
         given = ", ".join(f"{name}={value}" for name, value in params.items())
         raise field_error("params", given, "given with one model; this traffic is none")

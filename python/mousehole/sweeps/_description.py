@@ -18,6 +18,7 @@ from mousehole.base import (
     parse_texts,
     read_text,
     require_at_least,
+    require_path,
     scheme_name,
     unknown_error,
 )
@@ -139,7 +140,7 @@ def read(source: str | Path | Mapping[str, Any]) -> Description:
     """
     if isinstance(source, Mapping):
         return _make_description(source, Path())
-    path = Path(source)
+    path = require_path("source", source, "a sweep's file (or a dictionary)")
     text = read_text(path, "the sweep")
     try:
         given = tomllib.loads(text)

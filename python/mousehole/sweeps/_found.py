@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from mousehole import quantities
-from mousehole.base import field_error, file_error, make_frame, unknown_error
+from mousehole.base import field_error, file_error, make_frame, require_path, unknown_error
 from mousehole.statistics import log_ratio, positive_interval
 from mousehole.sweeps._description import is_part_setting
 from mousehole.sweeps._quantities import average_changes, format_number, read_unit
@@ -30,7 +30,7 @@ class Found:
 
     def __init__(self, folder: str | Path) -> None:
         """Raises `MouseholeError` if the folder holds no sweep."""
-        self.folder = Path(folder)
+        self.folder = require_path("folder", folder, "a folder")
         self.manifest = read_manifest(self.folder)
         """Everything that determines the rows."""
 

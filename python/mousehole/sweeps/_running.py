@@ -19,8 +19,10 @@ from mousehole.base import (
     Terminated,
     available_bytes,
     choose_evenly,
+    counted,
     engine_digest,
     require_at_least,
+    require_path,
 )
 from mousehole.engine_types import InputEntry, Scenario
 from mousehole.runs import (
@@ -82,7 +84,8 @@ class Forecast:
         gigabytes = self.estimate.bytes_at_once(self.jobs) / 1e9
         return [
             f"cells: {self.cells:,}",
-            f"rows: {self.rows:,} in {self.parts:,} files, about {self.rows * BYTES_PER_ROW / 1e6:.1f} MB",
+            f"rows: {self.rows:,} in {counted(self.parts, 'file')}, "
+            f"about {self.rows * BYTES_PER_ROW / 1e6:.1f} MB",
             f"time: {write_rough_time(self.seconds)} with {self.jobs} runs at once; "
             f"{write_rough_time(self.estimate.cpu_s)} of one core",
             f"memory: about {gigabytes:.2f} GB",
@@ -212,12 +215,13 @@ def sweep(
     sweep, and if the disk is full; `Stopped` (a `KeyboardInterrupt`) on Ctrl-C. After all of these, and after
     a crash, the same call goes on where the rows end.
     """
+    place = require_path("folder", folder, "a folder")
     prepared, show = Prepared(read(source)), reporter or Silent()
     if jobs is not None:
         require_at_least("jobs", jobs, 1)
     with open_backend(dask, executor, show) as backend:
-        run_missing(prepared, Path(folder), jobs, backend, show)
-    return Sweep(folder)
+        run_missing(prepared, place, jobs, backend, show)
+    return Sweep(place)
 
 
 def forecast(

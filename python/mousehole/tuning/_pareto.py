@@ -103,7 +103,7 @@ class _Axis:
         Raises `IndexError` if nothing was judged.
         """
         self.name = name
-        low, high = core_range([datum[name] for datum in judged])
+        low, high = core_range([datum[name] for datum in judged] or [0.0])
         low, high = min(low, -LEAST_SPAN), max(high, LEAST_SPAN)
         near = [datum[name] for datum in tried]
         if near:

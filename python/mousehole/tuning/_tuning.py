@@ -38,6 +38,8 @@ from mousehole.base import (
     parse_texts,
     require_at_least,
     require_extra,
+    require_path,
+    require_texts,
     scheme_name,
     span_text,
     with_unit,
@@ -130,6 +132,12 @@ class _Wanted:
     """Schemes that the user wants judged in addition to the finalists."""
 
 
+KEYWORDS = {
+    "scheme": "schemes", "objective": "objectives", "limit": "limits", "range": "ranges", "for": "for_",
+}  # fmt: skip
+"""The keywords that give what errors call by the names of the parts of a search."""
+
+
 @accepts_options(TuneOptions)
 def tune(traffic: Source, options: TuneOptions) -> "Tuned":
     """Searches settings of schemes, and judges the best ones on replications that the search has not seen.
@@ -167,8 +175,11 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
         2
     """
     require_extra("tune", "tune")
-    with open_backend(options.dask, options.executor, options.reporter) as backend:
-        return _run_tuning(traffic, options, backend)
+    try:
+        with open_backend(options.dask, options.executor, options.reporter) as backend:
+            return _run_tuning(traffic, options, backend)
+    except MouseholeError as error:
+        raise error.renamed(KEYWORDS) from None
 
 
 def _run_tuning(traffic: Source, options: TuneOptions, backend: Backend | None) -> "Tuned":
@@ -271,7 +282,7 @@ class Tuned(Kept):
             nothing = self.results.why_nothing
             why = f"nothing installs it: {nothing}" if nothing else "nothing is recommended"
             raise MouseholeError(f"cannot write settings to install; {why}", kind="value", field="install")
-        place = Path(folder)
+        place = require_path("folder", folder, "a folder")
         try:
             place.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -306,7 +317,7 @@ def _parse_wanted(options: TuneOptions) -> _Wanted:
     ranges = tuple(read_range(one) for one in given)
     check_ranges(ranges, templates, is_shaped=True)
     if options.trials is not None and options.budget is not None:
-        raise conflict_error("trials", options.trials, "a budget", "give one of them")
+        raise conflict_error("trials", options.trials, "budget", "give one of them")
     budget_s = None
     if options.budget is not None:
         budget_s = _engine.parse_duration("budget", with_unit("budget", options.budget, SECONDS))
@@ -359,7 +370,7 @@ def _parse_list(field: str, given: str | Sequence[str] | None) -> tuple[str, ...
     """
     if given is None or not given:
         return ()
-    return parse_texts(field, given if isinstance(given, str) else ",".join(given))
+    return parse_texts(field, given if isinstance(given, str) else ",".join(require_texts(field, given)))
 
 
 def _parse_sensitivity_seeds(given: int | None) -> int:
@@ -380,13 +391,14 @@ def _choose_templates(options: TuneOptions) -> tuple[str, ...]:
     if options.for_ is None:
         if not options.schemes:
             raise missing_error(
-                "scheme", "a scheme to search, such as sfd or sfd|multi-red, or --for wred or cake"
+                "scheme",
+                "a scheme to search, such as sfd or sfd|multi-red, or --for wred or cake",
             )
         return _parse_list("scheme", options.schemes)
     if options.for_ not in FAMILIES:
         raise field_error("for", options.for_, " or ".join(FAMILIES))
     if options.schemes:
-        raise conflict_error("for", options.for_, "a scheme", "give one of them")
+        raise conflict_error("for", options.for_, "schemes", "give one of them")
     return FAMILIES[options.for_]
 
 

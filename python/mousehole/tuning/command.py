@@ -1,11 +1,9 @@
 """The command `mousehole tune`."""
 
-import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mousehole.base import MouseholeError, console_reporter, field_error, option, output
+from mousehole.base import MouseholeError, console_reporter, option, output
 from mousehole.base.arguments import TrafficOrUsers, require_traffic
 from mousehole.base.cli_options import (
     OUTPUT,
@@ -24,8 +22,8 @@ if TYPE_CHECKING:
 app = make_command_app()
 
 OPTION_OF_FIELD = {
-    "scheme": "--scheme", "schemes": "--scheme", "objective": "--objective", "limit": "--limit",
-    "range": "--range", "for": "--for", "budget": "--budget", "trials": "--trials",
+    "schemes": "--scheme", "objectives": "--objective", "limits": "--limit", "ranges": "--range",
+    "for_": "--for", "budget": "--budget", "trials": "--trials",
     "search_seeds": "--search-seeds",
     "sensitivity_seeds": "--sensitivity-seeds", "install": "--install", "beside": "--beside",
 }  # fmt: skip
@@ -62,27 +60,12 @@ def tune_command(
     from mousehole.tuning import tune
 
     output.check_result(outputs, [name for name in sources if not is_model_or_place(name)])
-    _check_folder(outputs.install)
+    output.check_folder("--install", outputs.install)
     try:
         found = tune(sources, **vars(replace(options, reporter=console_reporter())))
         _write(found, outputs)
     except MouseholeError as error:
         raise error.renamed(OPTION_OF_FIELD) from None
-
-
-def _check_folder(given: str | None) -> None:
-    """Raises `MouseholeError` for a folder that cannot be written to; makes nothing.
-
-    It is called before any work. None passes.
-    """
-    if given is None:
-        return
-    place = Path(given)
-    if place.exists() and not place.is_dir():
-        raise field_error("--install", given, "a folder", "is a file")
-    existing = next(folder for folder in (place, *place.absolute().parents) if folder.is_dir())
-    if not given or not os.access(existing, os.W_OK):
-        raise field_error("--install", given, "a folder that can be written to")
 
 
 def _write(found: "Tuned", outputs: TuneOutputs) -> None:

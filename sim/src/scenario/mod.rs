@@ -23,7 +23,7 @@ pub mod topology;
 
 pub use emulation::Emulation;
 #[cfg(feature = "native")]
-pub use mousehole_scheme::load_policy;
+pub use mousehole_scheme::{find_name_fault, load_policy};
 pub use mousehole_scheme::{
     LinkContext, NamedScheme, Part, Role, SCHEMES, Scheme, Shape, catalogue, install, link_context,
     native_part, scheme, schemes, values,

@@ -112,6 +112,7 @@ impl Plan {
             scenario: scenario.clone(),
         }
         .with_data_link()
+        .check_nqb()?
         .check_consistency()
     }
 
@@ -135,6 +136,25 @@ impl Plan {
         let main = self.model.iter().map(|model| (0, model));
         let entries = (1..).zip(&self.mix).filter_map(|(number, entry)| Some((number, entry.model()?)));
         main.chain(entries)
+    }
+
+    /// Returns the plan unless it asks for packets marked NQB and has no traffic that marks them. What files hold is not
+    /// known here.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `traffic.nqb`.
+    fn check_nqb(self) -> Result<Plan> {
+        let traffic = &self.scenario.traffic;
+        let mut models = self.models();
+        let is_marked = models.any(|(_, model)| matches!(model, Model::Voip(_) | Model::Game(_) | Model::VideoCall(_)));
+        let reads_files = !traffic.files.is_empty() || traffic.mix.iter().any(|entry| !entry.files.is_empty());
+        let is_listed = traffic.connections.iter().any(|spec| spec.datagrams.is_some());
+        drop(models);
+        if !traffic.nqb || is_marked || reads_files || is_listed {
+            return Ok(self);
+        }
+        let with = "traffic without calls, games and video calls, in which nothing is marked";
+        Err(Error::conflict("traffic.nqb", true, with, "leave it out"))
     }
 
     /// Returns the plan if its parts fit together.

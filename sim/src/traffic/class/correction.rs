@@ -5,7 +5,7 @@ use super::FlowClass;
 use super::head::Protocol;
 use crate::error::{Error, Result, quote};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const FORM: &str = "CONDITION=CLASS, where a condition is port N, host ADDRESS, net ADDRESS/PREFIX or proto NAME, or \
                     several joined by and, such as 'port 5060=call'";
@@ -35,7 +35,12 @@ struct Correction {
     class: FlowClass,
     /// Flows that it has matched.
     matched: AtomicU64,
+    /// Index of the earlier correction that took a flow that this one matches, too; `NONE` before there is one.
+    hidden_by: AtomicUsize,
 }
+
+/// No index of a correction.
+const NONE: usize = usize::MAX;
 
 /// A condition on a flow.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,19 +70,31 @@ impl Corrections {
     /// Returns the class of the first correction that a flow matches and counts the match, for
     /// [`Corrections::check`]; `None` if no correction matches.
     pub fn find_class(&self, ends: &Ends) -> Option<FlowClass> {
-        let correction = self.0.iter().find(|correction| correction.matches(ends))?;
+        let first = self.0.iter().position(|correction| correction.matches(ends))?;
+        let correction = &self.0[first];
         correction.matched.fetch_add(1, Ordering::Relaxed);
+        for later in &self.0[first + 1..] {
+            if later.matched.load(Ordering::Relaxed) == 0 && later.matches(ends) {
+                later.hidden_by.store(first, Ordering::Relaxed);
+            }
+        }
         Some(correction.class)
     }
 
-    /// Refuses corrections that have matched no flow. Call it after all flows are classified.
+    /// Refuses corrections that have classified no flow. Call it after all flows are classified.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field`, with the first of them.
+    /// [`Error::Field`] naming `field`, with the first of them, and with the earlier one that took its flows if
+    /// there is one.
     pub fn check(&self, field: &str) -> Result<()> {
         let idle = self.0.iter().find(|correction| correction.matched.load(Ordering::Relaxed) == 0);
-        idle.map_or(Ok(()), |Correction { text, .. }| {
-            Err(Error::faulty(field, quote(text), "matches no flow", "a condition that some flow meets"))
+        let Some(Correction { text, hidden_by, .. }) = idle else { return Ok(()) };
+        Err(match self.0.get(hidden_by.load(Ordering::Relaxed)) {
+            Some(Correction { text: earlier, .. }) => {
+                let problem = format!("classifies no flow, as \"{earlier}\" comes first and takes all that it matches");
+                Error::faulty(field, quote(text), problem, "given before it, or left out")
+            }
+            None => Error::faulty(field, quote(text), "matches no flow", "a condition that some flow meets"),
         })
     }
 }
@@ -99,7 +116,7 @@ impl Correction {
             })
             .collect::<Result<_>>()?;
         let class = FlowClass::parse(field, class.trim())?;
-        Ok(Correction { text: text.to_string(), conditions, class, matched: AtomicU64::new(0) })
+        Ok(Correction { text: text.to_string(), conditions, class, matched: AtomicU64::new(0), hidden_by: AtomicUsize::new(NONE) })
     }
 
     /// Returns whether a flow meets all conditions.

@@ -76,3 +76,15 @@ fn check__names_what_matched_nothing() {
     corrections.find_class(&ends(Protocol::Tcp, ["a", "b"], [9, 2]));
     assert_eq!(corrections.check("class"), Ok(()));
 }
+
+#[test]
+fn check__names_the_correction_that_took_the_flows() {
+    let texts = ["proto udp=vpn", "port 1=call", "port 2=game"];
+    let corrections = Corrections::parse("class", texts).expect("corrections");
+    corrections.find_class(&ends(Protocol::Udp, ["a", "b"], [1, 9]));
+    let error = corrections.check("class").expect_err("port 1 classifies nothing").to_string();
+    assert!(error.contains("port 1=call") && error.contains("\"proto udp=vpn\" comes first"), "{error}");
+    corrections.find_class(&ends(Protocol::Tcp, ["a", "b"], [1, 9]));
+    let error = corrections.check("class").expect_err("port 2 matches nothing").to_string();
+    assert!(error.contains("port 2=game") && error.contains("matches no flow"), "{error}");
+}

@@ -4,7 +4,7 @@
 use super::draft::Draft;
 use super::gate;
 use super::input::file_name;
-use super::ledger::{Ledger, LeftOut, reason};
+use super::ledger::{Ledger, LeftOut, count_text, reason};
 use super::names::Names;
 use super::options::{Direction, ReadOptions};
 use super::sampling::{Budget, Sample};
@@ -416,7 +416,7 @@ impl Collector {
             skipped.iter().map(|skipped| format!("{} skipped as {}", skipped.rows, skipped.reason)).collect();
         let faults = self.sum_faults();
         let faulty = faults.first.map(|first| format!("{} not understood, the first: {first}", faults.count));
-        let account: Vec<String> = std::iter::once(format!("{rows} rows")).chain(why).chain(faulty).collect();
+        let account: Vec<String> = std::iter::once(count_text(rows, "row")).chain(why).chain(faulty).collect();
         let doubts = self.notes.iter().filter(|note| note.kind == NoteKind::Doubt);
         let doubts: String = doubts.map(|note| format!("; {}", note.text)).collect();
         let account = format!("{}{}{doubts}", account.join(", "), self.other_direction_clause());

@@ -9,7 +9,7 @@ use super::draft::Draft;
 use super::har_json::{self, Entry};
 use super::input::Input;
 use super::input::file_name;
-use super::ledger::{Ledger, reason};
+use super::ledger::{Ledger, count_text, reason};
 use super::options::{Direction, RowResult};
 use super::requests::{self, Request};
 use super::stamp::{self, Unit};
@@ -338,7 +338,7 @@ fn note_pages(path: &str, pages: &Pages, loads: &[Load], collector: &mut Collect
         1..=FEW => times.iter().map(|time| format!("{time:.2} s")).collect::<Vec<_>>().join(", "),
         _ => format!("median {:.2} s", median(times)),
     };
-    let mut text = format!("{}: {} pages", file_name(path), pages.times.len());
+    let mut text = format!("{}: {}", file_name(path), count_text(pages.times.len() as u64, "page"));
     if !known.is_empty() {
         text += &format!("; from start to onLoad: {}", listed(&known));
     }

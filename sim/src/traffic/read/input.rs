@@ -4,7 +4,7 @@
 //! So every reader may treat its input as clean, and none can forget the check.
 
 use super::{memory, options};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, escape};
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -390,7 +390,7 @@ impl Read for Rows<'_> {
 pub fn file_name(path: &str) -> String {
     std::path::Path::new(path)
         .file_name()
-        .map_or_else(|| path.to_string(), |name| name.to_string_lossy().into_owned())
+        .map_or_else(|| path.to_string(), |name| escape(&name.to_string_lossy()))
 }
 
 /// Returns a clause with the reason why a file cannot be opened; looks whether `path` is a symbolic link.

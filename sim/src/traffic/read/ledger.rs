@@ -161,3 +161,9 @@ impl Ledger {
         Err(Error::Row { file, line, problem: format!("{problem}; {many}") })
     }
 }
+
+/// Returns a number with its noun, which takes an s in the plural: `1 page`, `2 pages`.
+pub fn count_text(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+

@@ -241,11 +241,12 @@ pub fn is_unset(text: &[u8]) -> bool {
         || text.eq_ignore_ascii_case(b"null")
 }
 
-/// Parses the date of an access log, `10/Oct/2000:13:55:36 -0700`, as a whole second; UTC without a zone, `None` for
-/// other text.
+/// Parses the date of an access log, `10/Oct/2000:13:55:36 -0700`, of which the second may have a fraction; UTC without a
+/// zone, `None` for other text.
 pub fn parse_access_log(text: &[u8]) -> Option<Stamp> {
     let text = std::str::from_utf8(text).ok()?;
     let (clock, zone) = text.split_once(' ').unwrap_or((text, "+0000"));
+    let (clock, fraction) = split_fraction(clock);
     let mut parts = clock.splitn(5, ['/', ':']);
     let day = parts.next()?.parse().ok()?;
     let month = parse_month(parts.next()?)?;
@@ -255,7 +256,8 @@ pub fn parse_access_log(text: &[u8]) -> Option<Stamp> {
     let (minute, second) = (minute.parse().ok()?, second.parse::<i8>().ok()?.min(59));
     let local = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
     let at = parse_zone_offset(zone)?.to_timestamp(local).ok()?;
-    Some(Stamp { ns: at.as_second().checked_mul(NS_PER_SEC)?, whole: true })
+    let ns = at.as_second().checked_mul(NS_PER_SEC)?.checked_add(fraction.unwrap_or(0))?;
+    Some(Stamp { ns, whole: fraction.is_none() })
 }
 
 /// Returns the number, 1 to 12, of a month's English abbreviation in any case; `None` for another name.

@@ -86,6 +86,8 @@ fn parse_bytes__takes_whole_numbers_only() {
 fn parse_access_log__honours_the_zone() {
     let at = parse_access_log(b"10/Oct/2000:13:55:36 -0700").unwrap();
     assert_eq!(at.ns / NS_PER_SEC, 971_211_336);
+    let finer = parse_access_log(b"10/Oct/2000:13:55:36.250 -0700").unwrap();
+    assert_eq!((finer.ns - at.ns, finer.whole), (250_000_000, false));
     assert_eq!(parse_access_log(b"10/Foo/2000:13:55:36 -0700"), None);
     assert_eq!(parse_access_log(b"40/Oct/2000:13:55:36 -0700"), None);
     assert_eq!(parse_access_log(b"10/Oct/2000"), None);

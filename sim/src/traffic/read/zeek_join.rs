@@ -6,7 +6,7 @@
 use super::assemble::Collector;
 use super::draft::Draft;
 use super::input::file_name;
-use super::ledger::{Ledger, reason};
+use super::ledger::{Ledger, count_text, reason};
 use super::requests::{self, Request};
 use super::zeek_sizes::estimate_wire_sizes;
 use super::zeek_store::{HttpRow, Store};
@@ -228,30 +228,30 @@ fn draw_shift(draft: &Draft, uid: u64, collector: &Collector) -> i64 {
 fn add_notes(counts: &Counts, collector: &mut Collector) {
     if counts.joined > 0 {
         collector.note_choice(format!(
-            "{} connections of conn.log have their requests from http.log, one write per request; their bytes are \
-             those of conn.log, headers included",
-            counts.joined
+            "the requests of {} of conn.log are from http.log, one write per request; bytes are those of conn.log, \
+             headers included",
+            count_text(counts.joined, "connection")
         ));
     }
     if counts.alone > 0 {
         let files = list_names(collector, "zeek-http");
         collector.note_choice(format!(
-            "{files}: {} connections known from http.log only, grouped by uid",
-            counts.alone
+            "{files}: {} known from http.log only, grouped by uid",
+            count_text(counts.alone, "connection")
         ));
     }
     if counts.bodiless > 0 {
         let files = list_names(collector, "zeek-http");
         collector.note_choice(format!(
-            "{files}: {} responses without a body are left out; with conn.log their headers would be known",
-            counts.bodiless
+            "{files}: left out: {} without a body; with conn.log the headers would be known",
+            count_text(counts.bodiless, "response")
         ));
     }
     if counts.scaled > 0 {
         collector.note_choice(format!(
-            "the bodies of {} connections in http.log exceed the bytes in conn.log (Zeek counts them decompressed), \
+            "the bodies of {} in http.log exceed the bytes in conn.log (Zeek counts them decompressed), \
              so they are scaled to those",
-            counts.scaled
+            count_text(counts.scaled, "connection")
         ));
     }
     if counts.later > 0 {
@@ -261,8 +261,8 @@ fn add_notes(counts: &Counts, collector: &mut Collector) {
         );
     }
     if counts.hinted > 0 {
-        collector
-            .note_choice(format!("ssl.log and quic.log name the protocol of {} connections", counts.hinted));
+        let hinted = count_text(counts.hinted, "connection");
+        collector.note_choice(format!("ssl.log and quic.log name the protocol of {hinted}"));
     }
     if counts.datagrams > 0 {
         let files = list_names(collector, "zeek-conn");
@@ -275,8 +275,8 @@ fn add_notes(counts: &Counts, collector: &mut Collector) {
     if counts.singles > 0 {
         let files = list_names(collector, "zeek-conn");
         collector.note_choice(format!(
-            "{files}: one write per connection for {} connections: conn.log does not record pauses",
-            counts.singles
+            "{files}: one write per connection for {}: conn.log does not record pauses",
+            count_text(counts.singles, "connection")
         ));
     }
 }
