@@ -52,7 +52,15 @@ SCHEMES = [
 # The header of docs/own-policy.md, as it lies in /own.
 OWN = "least-attained.h"
 # Schemes whose queues are queue disciplines of their own.
-NATIVE_SCHEMES = ("pias", "lfp", "rio-ps|priority(shared=false)", "fq-codel(ecn=false)", "codel(ecn=false)")
+NATIVE_SCHEMES = (
+    *("pias", "lfp", "rio-ps|priority(shared=false)", "fq-codel(ecn=false)", "codel(ecn=false)"),
+    *("fq-codel", "dualpi2"),
+)
+# Bursts at native queues: payload of a packet in bytes, and the rate at which they leave.
+BURST_PAYLOAD, BURST_RATE = 1000, "5mbit"
+NOT_ECT, ECT_1, ECT_0, CE = range(4)
+# Addresses of sender, router (twice) and client, beside those of IPv4.
+IPV6 = (("s0", "fd00:1::1"), ("r0", "fd00:1::2"), ("r1", "fd00:2::2"), ("d0", "fd00:2::1"))
 
 
 def mark_command(marker: str) -> str:
@@ -379,7 +387,7 @@ def check_up(lab: GuestLab, scheme: str) -> str:
     )
     root = json.loads(output(lab.router, f"tc -j qdisc show dev {DEVICE} root"))[0]["kind"]
     seconds = transfer(lab, 1, 1_000_000)
-    (status,) = json.loads(output(lab.router, f"{LIVE} status --json"))["devices"]
+    status = read_status(lab.router)
     packets = status["counters"]["kinds"]["ipv4"]["packets"]
     output(lab.router, f"{LIVE} down {DEVICE}")
     left = find_leftovers(lab.router, before, DEVICE)
@@ -464,7 +472,7 @@ def check_native(lab: GuestLab, scheme: str) -> str:
     output(lab.router, f"{LIVE} tune {DEVICE} --rate {RATE}")
     seconds = transfer(lab, 1, 1_000_000)
     root = json.loads(output(lab.router, f"tc -s -j qdisc show dev {DEVICE} root"))[0]
-    (status,) = json.loads(output(lab.router, f"{LIVE} status --json"))["devices"]
+    status = read_status(lab.router)
     native = status["native"]
     again = call(lab.sender, f"tc qdisc add dev s0 root {root['kind']}")
     output(lab.router, f"{LIVE} down {DEVICE}")
@@ -481,6 +489,147 @@ def check_native(lab: GuestLab, scheme: str) -> str:
     is_right = is_counted and 0.83 <= seconds < 8
     is_alone = again.returncode != 0 and gone.returncode != 0
     return expect(is_right and is_alone and not problems, f"{seen}; {problems}")
+
+
+def start_native(lab: GuestLab, device: str, scheme: str, rate: str, more: str = "") -> None:
+    """Installs a scheme's native queue at a device of the router; raises `RuntimeError` if that fails."""
+    words = f"up {device} --native --rate {rate} --buffer 2000p --scheme {scheme} --no-agent --flows 4096"
+    output(lab.router, f"{LIVE} {words} {more}")
+
+
+def read_status(net: Namespace) -> dict[str, Any]:
+    """Returns what `status` says of a namespace's only device; raises `ValueError` for another number."""
+    (status,) = json.loads(output(net, f"{LIVE} status --json"))["devices"]
+    return dict(status)
+
+
+def add_ipv6(lab: GuestLab) -> None:
+    """Gives the sender, the router and the client addresses of IPv6, with a route one way."""
+    for net in (lab.sender, lab.router, lab.receiver):
+        net.write_settings({"ipv6/conf/*/disable_ipv6": "0"})
+    for (device, address), net in zip(IPV6, (lab.sender, lab.router, lab.router, lab.receiver), strict=True):
+        net.ip(f"-6 addr replace {address}/64 dev {device} nodad")
+    lab.router.write_settings({"ipv6/conf/all/forwarding": "1"})
+    lab.sender.ip("-6 route replace fd00:2::/64 via fd00:1::2")
+
+
+def send_burst(lab: GuestLab, version: int, ecn: int, packets: int) -> list[int]:
+    """Sends at most 600 datagrams at once to the client, with this ECN field, by IPv4 or IPv6.
+
+    Returns the ECN fields of those that arrive, in order. Raises `RuntimeError` if one has a wrong checksum
+    of IPv4, or if they are not in the order in which they were sent.
+    """
+    is_4 = version == 4
+    family, ethertype = (socket.AF_INET, 0x0800) if is_4 else (socket.AF_INET6, 0x86DD)
+    with lab.receiver:
+        wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ethertype))
+    wire.setsockopt(socket.SOL_SOCKET, 33, 1 << 25)  # SO_RCVBUFFORCE
+    wire.bind(("d0", ethertype))
+    wire.setblocking(False)
+    with lab.sender:
+        end = socket.socket(family, socket.SOCK_DGRAM)
+    level, option = (socket.IPPROTO_IP, socket.IP_TOS) if is_4 else (socket.IPPROTO_IPV6, socket.IPV6_TCLASS)
+    end.setsockopt(level, option, ecn)
+    for number in range(packets):
+        end.sendto(
+            struct.pack(">I", number) + bytes(BURST_PAYLOAD - 4), (RECEIVER if is_4 else IPV6[3][1], 9)
+        )
+    # The burst leaves within 1 s.
+    time.sleep(1.5)
+    found, numbers, header = [], [], 20 if is_4 else 40
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            packet = wire.recv(65_536)[14:]
+            if len(packet) != header + 8 + BURST_PAYLOAD:
+                continue
+            if is_4:
+                words = sum(struct.unpack(">10H", packet[:20]))
+                expect((words & 0xFFFF) + (words >> 16) == 0xFFFF, f"wrong checksum: {packet[:20].hex()}")
+            found.append((packet[1] if is_4 else packet[1] >> 4) & 3)
+            numbers.append(struct.unpack_from(">I", packet, header + 8)[0])
+    wire.close()
+    end.close()
+    expect(numbers == sorted(set(numbers)), "packets arrive twice or in another order")
+    return found
+
+
+def check_marks(lab: GuestLab, scheme: str, ecn: int, packets: int) -> str:
+    """Checks that a native queue marks ECN-capable packets, and drops others where it would mark.
+
+    Sends bursts by IPv4 and by IPv6. Returns the observation; raises `RuntimeError` if this does not hold.
+    """
+    add_ipv6(lab)
+    before = read_state(lab.router, DEVICE)
+    seen = []
+    for version in (4, 6):
+        start_native(lab, DEVICE, scheme, BURST_RATE)
+        plain = send_burst(lab, version, NOT_ECT, packets)
+        lost = read_status(lab.router)["native"]
+        marked = send_burst(lab, version, ecn, packets)
+        native = read_status(lab.router)["native"]
+        output(lab.router, f"{LIVE} down {DEVICE}")
+        left = find_leftovers(lab.router, before, DEVICE)
+        expect(left is None, f"down left {left}")
+        marks, dropped = marked.count(CE), native["dropped_early"] - lost["dropped_early"]
+        seen.append(
+            f"IPv{version}: of {packets} not ECN-capable {len(plain)} arrive, {plain.count(NOT_ECT)} alike, "
+            f"{lost['dropped_early']} dropped; of as many that are {len(marked)} arrive, {marks} with CE and "
+            f"{marked.count(ecn)} unchanged, {dropped} dropped; the queue counts {native['marked']} marks"
+        )
+        is_plain_right = set(plain) == {NOT_ECT} and len(plain) == packets - lost["dropped_early"]
+        is_right = set(marked) == {ecn, CE} and len(marked) == packets and dropped == 0
+        is_counted = marks == native["marked"] and lost["marked"] == 0 and native["without_memory"] == 0
+        is_lossy = scheme == "dualpi2" or lost["dropped_early"] > 5
+        expect(is_plain_right and is_right and is_counted and is_lossy and marks > 5, "; ".join(seen))
+    return "; ".join(seen)
+
+
+def set_offload(net: Namespace, device: str, segments: int) -> None:
+    """Lets a host leave segmentation to its device, of so many segments at once."""
+    net.command(f"ethtool -K {device} tx on sg on tso on gso on")
+    net.ip(f"link set {device} gso_max_segs {segments}")
+
+
+def check_native_super_packets(lab: GuestLab) -> str:
+    """Checks how a native queue takes super-packets of an ECN-capable connection.
+
+    Forwarded ones are counted, marked and shaped by their segments and bytes on the wire; with `--no-gso`
+    the machine's own come apart, and `down` restores that. Returns the observation; raises `RuntimeError`
+    if this does not hold.
+    """
+    set_offload(lab.sender, "s0", 64)
+    for net in (lab.sender, lab.receiver):
+        net.write_settings({"ipv4/tcp_ecn": "1"})
+    start_native(lab, DEVICE, "fq-codel(limit=1000p)", BURST_RATE)
+    wire = Wire(lab.receiver, "d0")
+    began = time.monotonic()
+    transfer(lab, 1, 2_000_000)
+    seconds = time.monotonic() - began
+    forwarded = read_status(lab.router)
+    output(lab.router, f"{LIVE} down {DEVICE}")
+    packets = wire.take()
+    large = forwarded["counters"]["kinds"]["super-packets"]["packets"]
+    native, marks = forwarded["native"], sum(one.payload for one in packets if one.tos & 3 == CE)
+    sent, sent_bytes = sum(native["sent"]), native["sent_bytes"]
+    rate = 8 * (sent_bytes + 14 * sent) / seconds
+    before = output(lab.sender, "ip -d -o link show s0")
+    words = f"up s0 --native --rate {RATE} --scheme pias --no-agent --flows 4096 --no-gso"
+    output(lab.sender, f"{LIVE} {words}")
+    transfer(lab, 2, 500_000)
+    own = read_status(lab.sender)
+    output(lab.sender, f"{LIVE} down s0")
+    after = output(lab.sender, "ip -d -o link show s0")
+    apart = own["counters"]["kinds"]["super-packets"]["packets"]
+    seen = (
+        f"2 MB in {seconds:.2f} s: {large} packets in super-packets, {sent} packets and {sent_bytes} bytes "
+        f"sent, {rate / 1e6:.2f} Mb/s; {native['marked']} marks, {marks} bytes arrive with CE; with --no-gso "
+        f"{apart} packets in super-packets of {sum(own['native']['sent'])}"
+    )
+    is_right = 0.9 * 5e6 < rate < 1.02 * 5e6 and sent >= 1382 and sent_bytes >= 2_000_000 + 40 * 1382
+    is_marked = native["marked"] > 0 and marks > 0 and native["faults"] == 0
+    is_apart = apart == 0 and sum(own["native"]["sent"]) > 345
+    is_restored = "gso_max_segs 64" in before and "gso_max_segs 64" in after
+    return expect(large > 100 and is_right and is_marked and is_apart and is_restored, seen)
 
 
 def check_parity(_lab: GuestLab) -> str:
@@ -566,7 +715,7 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     output(lab.sender, f"{LIVE} host s0 --scheme {scheme} --shape --no-agent --flows 4096")
     root = json.loads(output(lab.sender, "tc -j qdisc show dev s0 root"))[0]
     shaped = rates()
-    (status,) = json.loads(output(lab.sender, f"{LIVE} status --json"))["devices"]
+    status = read_status(lab.sender)
     output(lab.sender, f"{LIVE} down s0")
     left = find_leftovers(lab.sender, before, "s0")
     expect(left is None, f"down left {left}")
@@ -614,6 +763,9 @@ def list_checks(
     if is_native:
         for scheme in NATIVE_SCHEMES:
             yield f"up {scheme} --native, tune, down", lambda lab, scheme=scheme: check_native(lab, scheme)  # type: ignore[misc]
+        yield "native CoDel marks ECT(0)", lambda lab: check_marks(lab, "codel", ECT_0, 600)
+        yield "native DualPI2 marks ECT(1)", lambda lab: check_marks(lab, "dualpi2", ECT_1, 60)
+        yield "native queue and super-packets", check_native_super_packets
         yield f"up {OWN} --native, persist, guard", check_own_queue
         yield "native queues decide as simulated", check_parity
         return

@@ -7,7 +7,7 @@ use crate::native_queue::Native;
 use crate::object::{self, Combination, Named, Queue, resolve_include};
 use crate::qdisc::Qdisc;
 use crate::request::{self, Mode, Request, User, Via};
-use crate::spared;
+use crate::{links, spared};
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
 use mousehole_scheme::install::line::{FULL_PACKET, format_tc_rate};
 use mousehole_scheme::install::{self, Line, LiveQueue};
@@ -319,8 +319,16 @@ impl Deployment {
                         queue.name()
                     )));
                 };
+                let queue = Native::new(&params, &values)?;
+                if queue.marks && is_ifb(request, device) {
+                    return Err(Failure::new(format!(
+                        "--native cannot run {}, which marks packets, at an IFB, since a clone of a packet is not received there; \
+                         give ecn=false if the queue has that parameter",
+                        queue.name
+                    )));
+                }
                 deployment.native = Some(resolve_include(params.policy())?);
-                deployment.shaper = Shaper::Native { fifo, queue: Native::new(&params, &values)? };
+                deployment.shaper = Shaper::Native { fifo, queue };
                 deployment.dropper = Some(params);
                 set_classes(&mut deployment.action, COLOURS as u32);
             }
@@ -560,6 +568,8 @@ impl Plan {
             link_header_bytes: device.link_header_bytes,
             user_is_destination: u32::from(request.user == User::Destination),
             longest_wait_ms: self.longest_wait.map_or(0, |wait| (wait.as_secs() * 1000.0).ceil() as u32),
+            has_twins: u32::from(matches!(&self.shaper, Shaper::Native { queue, .. } if queue.marks)),
+            reserved: 0,
             limit: layout::Limit { count, unit, reserved: 0 },
             action: self.action,
             trial: self.trial,
@@ -578,6 +588,11 @@ impl Plan {
         bytes.resize(bytes.len().next_multiple_of(8), 0);
         bytes
     }
+}
+
+/// Returns whether a deployment is at an IFB: of a device's downloads, or one that is there.
+fn is_ifb(request: &Request, device: &Device) -> bool {
+    request.download.is_some() || links::find(&device.name).is_some_and(|link| link.kind.as_deref() == Some("ifb"))
 }
 
 /// Fails if the request has options of our own CAKE but installs none.

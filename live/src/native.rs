@@ -32,12 +32,14 @@ pub struct Counted {
     pub dropped_early: u64,
     /// Packets on the wire that were dropped because the buffer was full.
     pub dropped_forced: u64,
-    /// Arrivals that were dropped because the kernel had no memory for them.
+    /// Arrivals that were dropped because the kernel had no memory for them, or lost a twin.
     pub without_memory: u64,
     /// How often the policy named a band without a packet; the first packet left instead.
     pub faults: u64,
     /// How often the device asked for a packet more than 5 ms late.
     pub late: u64,
+    /// Packets on the wire that left with CE, because the policy marked them.
+    pub marked: u64,
 }
 
 /// Loads a device's queue and registers its kind with the kernel. Packets reach it once a queue
@@ -196,7 +198,7 @@ pub fn read_counters(place: &Place) -> Option<Counted> {
     let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten()?;
     let words: Vec<u64> =
         value.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes"))).collect();
-    let [green, yellow, red, sent_bytes, dropped_early, dropped_forced, without_memory, faults, late] =
+    let [green, yellow, red, sent_bytes, dropped_early, dropped_forced, without_memory, faults, late, marked] =
         words.try_into().ok()?;
     Some(Counted {
         sent: [green, yellow, red],
@@ -206,6 +208,7 @@ pub fn read_counters(place: &Place) -> Option<Counted> {
         without_memory,
         faults,
         late,
+        marked,
     })
 }
 

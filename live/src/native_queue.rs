@@ -16,6 +16,10 @@ pub struct Native {
     /// The policy's name.
     pub(crate) name: String,
     params: Vec<u8>,
+    /// Whether it marks packets, so that the program before it makes twins of those that are
+    /// ECN-capable.
+    #[serde(default)]
+    pub(crate) marks: bool,
 }
 
 impl Native {
@@ -29,13 +33,9 @@ impl Native {
         if let Some(why) = find_native_obstacle(policy) {
             return Err(Failure::new(format!("--native cannot run the queue {name}, {why}")));
         }
-        if values.get("ecn").is_some_and(|text| text == "true") {
-            return Err(Failure::new(format!(
-                "--native cannot run the queue {name} with ecn=true, since a queue discipline by struct_ops may not write into \
-                 packets; give ecn=false"
-            )));
-        }
-        Ok(Native { name: name.to_string(), params: params.bytes() })
+        let has_ecn = |(key, text): (&&str, &String)| (*key == "ecn" || key.ends_with("_ecn")) && text == "true";
+        let marks = policy.marks() || values.iter().any(has_ecn);
+        Ok(Native { name: name.to_string(), params: params.bytes(), marks })
     }
 
     /// Returns the settings as the program reads them: `struct ml_native_all`. `overhead` and
