@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
-from validation.kernels_costs import measure_costs
+from validation.kernels_costs import make_frames, measure_costs
 from validation.kernels_image import COMPILER, REPORT
 from validation.lab.bottleneck import Case, Lab
 from validation.lab.hosts import CLIENT as RECEIVER
@@ -56,6 +56,8 @@ NATIVE_SCHEMES = (
     *("pias", "lfp", "rio-ps|priority(shared=false)", "fq-codel(ecn=false)", "codel(ecn=false)"),
     *("fq-codel", "dualpi2"),
 )
+# The check that a guest with two CPUs makes, too.
+SHARED_CHECK = "native queue between CPUs"
 # Bursts at native queues: payload of a packet in bytes, and the rate at which they leave.
 BURST_PAYLOAD, BURST_RATE = 1000, "5mbit"
 NOT_ECT, ECT_1, ECT_0, CE = range(4)
@@ -556,7 +558,8 @@ def send_burst(lab: GuestLab, version: int, ecn: int, packets: int) -> list[int]
 def check_marks(lab: GuestLab, scheme: str, ecn: int, packets: int) -> str:
     """Checks that a native queue marks ECN-capable packets, and drops others where it would mark.
 
-    Sends bursts by IPv4 and by IPv6. Returns the observation; raises `RuntimeError` if this does not hold.
+    Sends bursts by IPv4 and by IPv6. When another queue has taken its place, packets arrive once and
+    unchanged. Returns the observation; raises `RuntimeError` if this does not hold.
     """
     add_ipv6(lab)
     before = read_state(lab.router, DEVICE)
@@ -567,9 +570,13 @@ def check_marks(lab: GuestLab, scheme: str, ecn: int, packets: int) -> str:
         lost = read_status(lab.router)["native"]
         marked = send_burst(lab, version, ecn, packets)
         native = read_status(lab.router)["native"]
+        output(lab.router, f"tc qdisc replace dev {DEVICE} root pfifo limit 2000")
+        behind_other = send_burst(lab, version, ecn, packets)
+        output(lab.router, f"tc qdisc del dev {DEVICE} root")
         output(lab.router, f"{LIVE} down {DEVICE}")
         left = find_leftovers(lab.router, before, DEVICE)
         expect(left is None, f"down left {left}")
+        expect(behind_other == [ecn] * packets, f"behind another queue arrive {behind_other}")
         marks, dropped = marked.count(CE), native["dropped_early"] - lost["dropped_early"]
         seen.append(
             f"IPv{version}: of {packets} not ECN-capable {len(plain)} arrive, {plain.count(NOT_ECT)} alike, "
@@ -593,14 +600,14 @@ def set_offload(net: Namespace, device: str, segments: int) -> None:
 def check_native_super_packets(lab: GuestLab) -> str:
     """Checks how a native queue takes super-packets of an ECN-capable connection.
 
-    Forwarded ones are counted, marked and shaped by their segments and bytes on the wire; with `--no-gso`
-    the machine's own come apart, and `down` restores that. Returns the observation; raises `RuntimeError`
-    if this does not hold.
+    Forwarded ones are counted, marked and shaped by their segments and bytes on the wire, also with
+    `--no-gso`, which keeps apart the machine's own; `down` restores that. Returns the observation; raises
+    `RuntimeError` if this does not hold.
     """
     set_offload(lab.sender, "s0", 64)
     for net in (lab.sender, lab.receiver):
         net.write_settings({"ipv4/tcp_ecn": "1"})
-    start_native(lab, DEVICE, "fq-codel(limit=1000p)", BURST_RATE)
+    start_native(lab, DEVICE, "fq-codel(limit=1000p)", BURST_RATE, "--no-gso")
     wire = Wire(lab.receiver, "d0")
     began = time.monotonic()
     transfer(lab, 1, 2_000_000)
@@ -626,10 +633,87 @@ def check_native_super_packets(lab: GuestLab) -> str:
         f"{apart} packets in super-packets of {sum(own['native']['sent'])}"
     )
     is_right = 0.9 * 5e6 < rate < 1.02 * 5e6 and sent >= 1382 and sent_bytes >= 2_000_000 + 40 * 1382
-    is_marked = native["marked"] > 0 and marks > 0 and native["faults"] == 0
+    whole = 1448 * native["marked"]
+    is_marked = 0.9 * whole <= marks <= whole > 0 == native["faults"]
     is_apart = apart == 0 and sum(own["native"]["sent"]) > 345
     is_restored = "gso_max_segs 64" in before and "gso_max_segs 64" in after
     return expect(large > 100 and is_right and is_marked and is_apart and is_restored, seen)
+
+
+def flood(net: Namespace, device: str, sender: int, packets: int) -> int:
+    """Forks a process that sends ECN-capable frames by a device, all on one CPU; returns its process id.
+
+    The frames are of one UDP flow, 1,000 bytes long, and numbered from 0 after the sender's number.
+    """
+    child = os.fork()
+    if child:
+        return child
+    try:
+        os.sched_setaffinity(0, {sender % (os.cpu_count() or 1)})
+        with net, socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as end:
+            end.setsockopt(socket.SOL_SOCKET, 32, 1 << 25)  # SO_SNDBUFFORCE
+            end.bind((device, 0x0800))
+            frame = bytearray(make_frames(ECT_0)[sender])
+            for number in range(packets):
+                struct.pack_into(">II", frame, 42, sender, number)
+                with contextlib.suppress(OSError):  # the queue may refuse a frame to the sender
+                    end.send(frame)
+    finally:
+        os._exit(0)
+
+
+def check_shared(lab: GuestLab) -> str:
+    """Checks a native queue at a device with several hardware queues, which all CPUs use at once.
+
+    The queue takes the place of `mq`, which `down` restores. Of frames that two CPUs send at once each leaves
+    once or is counted as dropped, those of a sender in their order, and those with CE are as many as the
+    queue counts. Makes devices m0 and m1. Returns the observation; raises `RuntimeError` if this does not
+    hold.
+    """
+    lab.router.ip("link add m1 numtxqueues 4 type ifb")
+    lab.router.ip("link set m1 up")
+    before = read_state(lab.router, "m1")
+    said = output(lab.router, f"{LIVE} up m1 --native --rate {RATE} --scheme lfp --no-agent --flows 4096")
+    inside = output(lab.router, "tc qdisc show dev m1")
+    output(lab.router, f"{LIVE} down m1")
+    left = find_leftovers(lab.router, before, "m1")
+    expect(left is None and "qdisc mq" in str(before["m1"]), f"down left {left} of {before['m1']}")
+    expect("the 4 hardware queues of m1 share it" in said and "mq" not in inside, f"{said}; {inside}")
+    lab.router.ip("link add m0 numtxqueues 4 type dummy")
+    lab.router.ip("link set m0 up")
+    start_native(lab, "m0", "fq-codel(limit=800p,target=1ms,interval=10ms)", "20mbit")
+    with lab.router:
+        tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+    tap.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
+    tap.bind(("m0", 0x0003))
+    tap.setblocking(False)
+    each = 4000
+    for child in [flood(lab.router, "m0", sender, each) for sender in range(2)]:
+        os.waitpid(child, 0)
+    time.sleep(0.5)
+    native = read_status(lab.router)["native"]
+    output(lab.router, f"{LIVE} down m0")
+    numbers: dict[int, list[int]] = {0: [], 1: []}
+    marks = 0
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            frame = tap.recv(2048)
+            if frame[12:14] == b"\x08\x00" and len(frame) == 1000:
+                sender, number = struct.unpack_from(">II", frame, 42)
+                numbers[sender].append(number)
+                marks += frame[15] & 3 == CE
+    tap.close()
+    arrived = sum(map(len, numbers.values()))
+    dropped = native["dropped_early"] + native["dropped_forced"]
+    seen = (
+        f"{os.cpu_count()} CPUs: of {2 * each} frames {arrived} leave, {dropped} are dropped, "
+        f"{native['without_memory']} lose their twin; {marks} leave with CE, and the queue counts "
+        f"{native['marked']}"
+    )
+    is_ordered = all(one == sorted(set(one)) for one in numbers.values())
+    is_whole = arrived == sum(native["sent"]) == 2 * each - dropped - native["without_memory"]
+    is_right = is_ordered and is_whole and marks == native["marked"] > 0 and dropped > 0
+    return expect(is_right and native["without_memory"] == 0 and native["faults"] == 0, seen)
 
 
 def check_parity(_lab: GuestLab) -> str:
@@ -766,6 +850,7 @@ def list_checks(
         yield "native CoDel marks ECT(0)", lambda lab: check_marks(lab, "codel", ECT_0, 600)
         yield "native DualPI2 marks ECT(1)", lambda lab: check_marks(lab, "dualpi2", ECT_1, 60)
         yield "native queue and super-packets", check_native_super_packets
+        yield SHARED_CHECK, check_shared
         yield f"up {OWN} --native, persist, guard", check_own_queue
         yield "native queues decide as simulated", check_parity
         return

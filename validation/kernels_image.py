@@ -396,7 +396,8 @@ def play(kernel: Kernel, base: Path, task: Any, limit_s: float) -> Iterator[Any]
 
     A caller that ends early closes the iterator, which ends the guest.
 
-    The task may set `shift`, the time of an instruction as a power of two, ns. Raises
+    The task may set `shift`, the time of an instruction as a power of two, ns, and `cpus`, which
+    take turns at those instructions. Raises
     `RuntimeError` with the console's last lines if the guest does not end properly within
     `limit_s`.
     """
@@ -411,7 +412,7 @@ def play(kernel: Kernel, base: Path, task: Any, limit_s: float) -> Iterator[Any]
         report.touch()
         words = [
             *("nice", QEMU, "-accel", "tcg", "-icount", f"shift={task.get('shift', SHIFT)},sleep=off"),
-            *("-M", "q35", "-cpu", "max", "-smp", "1"),
+            *("-M", "q35", "-cpu", "max", "-smp", str(task.get("cpus", 1))),
             *("-m", "2048", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
             *("-rtc", "base=2026-01-01,clock=vm", "-kernel", str(kernel.image), "-initrd", str(initrd)),
             *("-serial", f"file:{console}", "-serial", f"file:{report}"),

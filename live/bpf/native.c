@@ -177,7 +177,7 @@ struct ml_native_counters {
 struct ml_native {
 	u64 free_ns;   /* when the transmitter is free */
 	u32 last;      /* 1 + the band of the last packet; 0 for none, or if the end of its transmission is recorded */
-	u32 instances; /* queue disciplines that use the maps: at most one */
+	u32 reserved;
 	ml_state state __attribute__((aligned(8)));
 };
 
@@ -230,6 +230,7 @@ ML_MAP(ml_native, 2, 1, struct ml_native);
 ML_MAP(ml_native_waiting, 2, 1, struct ml_native_waiting);
 ML_MAP(ml_native_counters, 2, 1, struct ml_native_counters);
 ML_MAP(ml_native_lists, 2, ML_BANDS, struct ml_list);
+ML_MAP(ml_queues, 2, 1, u32); /* queue disciplines that use the maps, 0 or 1; the program at the egress reads it */
 ML_MAP(ml_native_plain, 2, ML_MOST_CPUS, struct ml_plain); /* by CPU */
 #ifdef ML_REPLAY
 /* A map that user space maps into its memory. */
@@ -802,15 +803,14 @@ ML_SECTION("struct_ops/ml_dequeue") u64 ml_dequeue(u64 *context)
  * -EBUSY for a second one. */
 ML_SECTION("struct_ops/ml_init") int ml_init(u64 *context)
 {
-	u32 zero = 0;
-	struct ml_native *native = bpf_map_lookup_elem(&ml_native, &zero);
+	u32 zero = 0, *queues = bpf_map_lookup_elem(&ml_queues, &zero);
 
 	(void)context;
-	if (!native)
+	if (!queues)
 		return -12; /* ENOMEM */
-	if (native->instances)
+	if (*queues)
 		return -16; /* EBUSY: the maps are those of one queue */
-	native->instances = 1;
+	*queues = 1;
 	return 0;
 }
 
@@ -891,12 +891,11 @@ ML_SECTION("struct_ops/ml_reset") void ml_reset(u64 *context)
 /* Qdisc_ops.destroy: lets the maps serve another queue discipline. */
 ML_SECTION("struct_ops/ml_destroy") void ml_destroy(u64 *context)
 {
-	u32 zero = 0;
-	struct ml_native *native = bpf_map_lookup_elem(&ml_native, &zero);
+	u32 zero = 0, *queues = bpf_map_lookup_elem(&ml_queues, &zero);
 
 	(void)context;
-	if (native)
-		native->instances = 0;
+	if (queues)
+		*queues = 0;
 }
 
 /* The loader overwrites the id with the device's kind. */

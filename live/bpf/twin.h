@@ -7,6 +7,9 @@
  * counts both as one packet, and sends one of them. The clone passes the device's egress like any packet, so this
  * program sees it too, on the same CPU and before bpf_clone_redirect() returns.
  *
+ * The map ml_queues, which the queue's program writes, says whether the queue is there: behind any other, both twins would
+ * leave.
+ *
  * skb->cb, which the kernel leaves alone between the egress and the queue, tells the queue which one it has.
  */
 #ifndef MOUSEHOLE_LIVE_TWIN_H
@@ -26,17 +29,18 @@ ML_INLINE void ml_label(struct __sk_buff *skb, u32 role, u32 flags, u32 cpu, u32
 }
 
 /*
- * Makes twins of an ECN-capable packet, and labels it for the queue. A packet that cannot have a twin is labelled as not
+ * Makes twins of an ECN-capable packet, and labels it for the queue; does nothing without the queue. A packet that cannot have a twin is labelled as not
  * ECN-capable, so that the queue drops it where it would mark it. One with CE needs none. Returns 0. It is not inlined,
  * so that the verifier walks it with one state of the caller.
  */
-static __attribute__((noinline)) int ml_make_twins(struct __sk_buff *skb)
+static __attribute__((noinline, unused)) int ml_make_twins(struct __sk_buff *skb)
 {
 	u32 zero = 0, flags, cpu = bpf_get_smp_processor_id(), has_mark;
 	struct ml_scratch *scratch = bpf_map_lookup_elem(&ml_scratch, &zero);
+	const u32 *queues = bpf_map_lookup_elem(&ml_queues, &zero);
 	struct ml_packet *packet;
 
-	if (!scratch)
+	if (!scratch || !queues || !*queues)
 		return 0;
 	packet = &scratch->packet;
 	flags = packet->view.flags & (MH_ECT | MH_L4S);

@@ -42,7 +42,7 @@ const QUEUES: [(&str, Values, (&str, &str)); 12] = [
     ("codel", &[], ("ecn", "false")),
     ("fq-codel", &[("limit", "200p")], ("ecn", "false")),
     ("priority-red", &[("ecn", "true")], ("ecn", "false")),
-    ("dualpi2", &[], ("step", "1.001ms")),
+    ("dualpi2", &[], ("coupling", "2.001")),
 ];
 
 /// A packet of the test.
@@ -127,7 +127,9 @@ fn main() -> ExitCode {
         let verdict = if at.is_none() && is_noticed { "pass" } else { "FAIL" };
         failed += u32::from(verdict == "FAIL");
         let (left, total) = (expected.len() - drops, arrivals.len());
-        println!("{verdict}  {name} {values:?}: {total} packets, {left} departures, {marks} marks, {drops} drops");
+        println!(
+            "{verdict}  {name} {values:?}: {total} packets, {left} departures, {marks} marks, {drops} drops"
+        );
         if let Some(at) = at {
             println!("      at {at}: simulator {:?}, kernel {:?}", expected.get(at), seen.get(at));
         }

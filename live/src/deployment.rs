@@ -592,7 +592,8 @@ impl Plan {
 
 /// Returns whether a deployment is at an IFB: of a device's downloads, or one that is there.
 fn is_ifb(request: &Request, device: &Device) -> bool {
-    request.download.is_some() || links::find(&device.name).is_some_and(|link| link.kind.as_deref() == Some("ifb"))
+    request.download.is_some()
+        || links::find(&device.name).is_some_and(|link| link.kind.as_deref() == Some("ifb"))
 }
 
 /// Fails if the request has options of our own CAKE but installs none.

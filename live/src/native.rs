@@ -84,8 +84,9 @@ mod loader {
     /// Messages of libbpf and of the kernel's verifier.
     static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-    /// Loads the object, pins its maps and attaches the queue discipline's operations by a pinned
-    /// link. `settings` fill both slots. Replaces libbpf's print callback for the process.
+    /// Loads the object with the map `ml_queues` of the program at the egress, which must be
+    /// pinned. Pins its own maps and attaches the queue discipline's operations by a pinned link.
+    /// `settings` fill both slots. Replaces libbpf's print callback for the process.
     ///
     /// # Errors
     /// A sentence when the settings have the wrong size or a step is rejected; earlier pins stay.
@@ -97,6 +98,10 @@ mod loader {
         set_print(Some((PrintLevel::Warn, record_message)));
         let mut open = ObjectBuilder::default().open_memory(object).map_err(|error| refused(&error))?;
         for mut map in open.maps_mut() {
+            if map.name() == "ml_queues" {
+                // The program at the egress has it, too.
+                map.reuse_pinned_map(place.map("ml_queues")).map_err(|error| refused(&error))?;
+            }
             if map.map_type() == MapType::StructOps
                 && let Some(start) = map.initial_value_mut()
             {

@@ -673,11 +673,17 @@ fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs
             queue.name
         ));
         if queue.marks {
-            lines.push("each ECN-capable packet waits there twice, as it is and with CE, and one of the two leaves".into());
+            lines.push(
+                "each ECN-capable packet waits there twice, as it is and with CE, and one of the two leaves"
+                    .into(),
+            );
         }
         let queues = links::find(&device.name).map_or(1, |link| link.queues);
         if queues > 1 {
-            lines.push(format!("the {queues} hardware queues of {} share it and its lock, since one rate holds for all", device.name));
+            lines.push(format!(
+                "the {queues} hardware queues of {} share it and its lock, since one rate holds for all",
+                device.name
+            ));
         }
     }
     if let Some(wait) = plan.longest_wait {

@@ -77,7 +77,10 @@ fn twins__are_made_before_queues_that_mark_and_no_others() {
 #[test]
 fn ifb__refuses_queues_that_mark() {
     let error = plan("fq-codel", true).unwrap_err().to_string();
-    assert!(error.contains("fq-codel, which marks packets, at an IFB") && error.contains("ecn=false"), "{error}");
+    assert!(
+        error.contains("fq-codel, which marks packets, at an IFB") && error.contains("ecn=false"),
+        "{error}"
+    );
     plan("fq-codel(ecn=false)", true).unwrap();
 }
 
