@@ -33,9 +33,7 @@ impl Native {
         if let Some(why) = find_native_obstacle(policy) {
             return Err(Failure::new(format!("--native cannot run the queue {name}, {why}")));
         }
-        let has_ecn =
-            |(key, text): (&&str, &String)| (*key == "ecn" || key.ends_with("_ecn")) && text == "true";
-        let marks = policy.marks() || values.iter().any(has_ecn);
+        let marks = policy.marks() || values.get("ecn").is_some_and(|text| text == "true");
         Ok(Native { name: name.to_string(), params: params.bytes(), marks })
     }
 
