@@ -142,7 +142,7 @@ struct ml_native_settings {
 	u32 priority[MH_COLOURS]; /* skb->priority of each colour; any other is green */
 	u32 link_header_bytes;
 	u32 overhead; /* bytes of each packet on the wire beyond its IP length */
-	u32 reserved;
+	u32 has_twins; /* whether the program at the egress labels packets for this queue */
 	u64 rate_bps;
 };
 
@@ -420,18 +420,20 @@ __attribute__((noinline)) int ml_first_band(void)
 	return ML_BANDS;
 }
 
-/* Returns a word, from 0 to 3, of what the program at the egress says of the packet (label.h); 0 if it says nothing. In a
- * replay no program does: a quarter of the packets is not ECN-capable, and a quarter is of L4S. */
-ML_INLINE u32 ml_read_label(const struct sk_buff *skb, u32 word)
+/* Returns a word, from 0 to 3, of what the program at the egress says of the packet (label.h); 0 if it says nothing. A
+ * label for another device's queue may still be there, where this one gets none. In a replay no program labels packets: a
+ * quarter of them is not ECN-capable, and a quarter is of L4S. */
+ML_INLINE u32 ml_read_label(const struct ml_queue *queue, const struct sk_buff *skb, u32 word)
 {
 #ifdef ML_REPLAY
+	(void)queue;
 	u32 flags = skb->mark & 3 ? (skb->mark & 3) == 3 ? MH_ECT | MH_L4S : MH_ECT : 0;
 
 	return word == 1 ? flags << 8 : 0;
 #else
 	const u32 *words = (void *)((struct qdisc_skb_cb *)skb->cb)->data;
 
-	return words[0] == ML_LABEL ? words[word] : 0;
+	return queue->all->settings.has_twins && words[0] == ML_LABEL ? words[word] : 0;
 #endif
 }
 
@@ -449,7 +451,7 @@ ML_INLINE void ml_fill_view(const struct ml_queue *queue, struct sk_buff *skb, s
 	view->segments = (u16)(segments ? segments : 1);
 	headers = settings->link_header_bytes * view->segments;
 	view->ip_bytes = control->pkt_len > headers ? control->pkt_len - headers : control->pkt_len;
-	view->flags = (u8)(ml_read_label(skb, 1) >> 8);
+	view->flags = (u8)(ml_read_label(queue, skb, 1) >> 8);
 	view->colour = priority == settings->priority[MH_RED]    ? MH_RED :
 		       priority == settings->priority[MH_YELLOW] ? MH_YELLOW : MH_GREEN;
 }
@@ -585,9 +587,9 @@ static long ml_overflow_once(u32 step, struct ml_queue *queue)
 enum { ML_QUEUED = 0, ML_DROPPED = 1 };
 
 /* Keeps the plain one of two twins until the other arrives, and drops one whose twin never came. */
-ML_INLINE void ml_keep_plain(struct sk_buff *skb, struct bpf_sk_buff_ptr *to_free)
+ML_INLINE void ml_keep_plain(const struct ml_queue *queue, struct sk_buff *skb, struct bpf_sk_buff_ptr *to_free)
 {
-	u32 cpu = ml_read_label(skb, 2), number = ml_read_label(skb, 3);
+	u32 cpu = ml_read_label(queue, skb, 2), number = ml_read_label(queue, skb, 3);
 	struct ml_plain *plain = bpf_map_lookup_elem(&ml_native_plain, &cpu);
 
 	if (plain) {
@@ -599,12 +601,12 @@ ML_INLINE void ml_keep_plain(struct sk_buff *skb, struct bpf_sk_buff_ptr *to_fre
 }
 
 /* Returns the plain twin of a packet with CE; null if it got lost on the way. */
-ML_INLINE struct sk_buff *ml_find_plain(const struct sk_buff *skb)
+ML_INLINE struct sk_buff *ml_find_plain(const struct ml_queue *queue, const struct sk_buff *skb)
 {
-	u32 cpu = ml_read_label(skb, 2);
+	u32 cpu = ml_read_label(queue, skb, 2);
 	struct ml_plain *plain = bpf_map_lookup_elem(&ml_native_plain, &cpu);
 
-	return plain && plain->number == ml_read_label(skb, 3) ? bpf_kptr_xchg(&plain->skb, 0) : 0;
+	return plain && plain->number == ml_read_label(queue, skb, 3) ? bpf_kptr_xchg(&plain->skb, 0) : 0;
 }
 
 /* Qdisc_ops.enqueue: queues or drops an arriving packet, and drops others if the header says
@@ -629,16 +631,16 @@ ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 		return ML_DROPPED;
 	}
 #endif
-	role = ml_read_label(skb, 1) & 0xff;
-	if (role == ML_PLAIN_TWIN) {
-		ml_keep_plain(skb, to_free);
-		return ML_QUEUED;
-	}
 	if (!ml_look_up_maps(&queue))
 		goto drop;
 	queue.sch = sch;
+	role = ml_read_label(&queue, skb, 1) & 0xff;
+	if (role == ML_PLAIN_TWIN) {
+		ml_keep_plain(&queue, skb, to_free);
+		return ML_QUEUED;
+	}
 	if (role == ML_MARKED_TWIN) {
-		plain = ml_find_plain(skb);
+		plain = ml_find_plain(&queue, skb);
 		if (!plain) {
 			queue.counters->without_memory++;
 			goto drop;

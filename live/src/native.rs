@@ -287,7 +287,10 @@ mod tests {
             let settings = native.settings(Rate(1_000_000), 14, [1, 2, 3], 14);
             assert_eq!(settings.len(), map.value_size() as usize, "{name}");
             let word = |at: usize| u32::from_ne_bytes(settings[at..at + 4].try_into().unwrap());
-            assert_eq!([word(0), word(4), word(8), word(12), word(16), word(20)], [1, 2, 3, 14, 14, 0]);
+            assert_eq!(
+                [word(0), word(4), word(8), word(12), word(16), word(20)],
+                [1, 2, 3, 14, 14, u32::from(native.marks)]
+            );
             assert_eq!(u64::from_ne_bytes(settings[24..32].try_into().unwrap()), 1_000_000);
             assert_eq!(settings[32..32 + params.bytes().len()], params.bytes());
         }

@@ -47,7 +47,8 @@ impl Native {
         link_header_bytes: u32,
     ) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let words = priority.iter().chain([&link_header_bytes, &overhead, &0]);
+        let has_twins = u32::from(self.marks);
+        let words = priority.iter().chain([&link_header_bytes, &overhead, &has_twins]);
         words.for_each(|word| bytes.extend(word.to_ne_bytes()));
         bytes.extend(rate.0.to_ne_bytes());
         bytes.extend(&self.params);
