@@ -228,8 +228,10 @@ def test_tasks__have_the_queues_that_are_asked_for() -> None:
 def test_tasks__kernels_with_native_queues_check_and_play_these_only() -> None:
     options = kernels.parse_arguments(["--kernels", "7.2", "--seconds", "5"])
     kernel = Kernel("7.2", "7.2.12", Path("vmlinuz"), Path("modules"))
-    first, second = kernels.list_tasks([kernel], options, {1: FlowList.draw(1, 5)})
+    first, shared, second = kernels.list_tasks([kernel], options, {1: FlowList.draw(1, 5)})
     assert first[1]["native"]
+    assert "cpus" not in first[1]
+    assert (shared[1]["cpus"], shared[1]["only"]) == (2, kernels_guest.SHARED_CHECK)
     assert [one["name"] for one in second[1]["runs"]] == [
         *("pias --native", "lfp --native", "fq-codel --native"),
     ]
@@ -238,6 +240,7 @@ def test_tasks__kernels_with_native_queues_check_and_play_these_only() -> None:
     assert names[-1] == "native queues decide as simulated"
     assert all("native" in name for name in names)
     assert any(kernels_guest.OWN in name for name in names)
+    assert names.count(kernels_guest.SHARED_CHECK) == 1
     costs = kernels.parse_arguments(["--kernels", "7.2", "--no-checks", "--costs", "--lists", "0"])
     ((_, task),) = kernels.list_tasks([kernel], costs, {})
     assert task["costs"]
@@ -249,7 +252,8 @@ def test_own_queue__is_that_of_the_document() -> None:
 
 
 def test_frames__are_packets_of_as_many_flows() -> None:
-    made = kernels_costs.make_frames()
+    made = kernels_costs.make_frames(kernels_costs.ECT_0)
+    assert {one[15] for one in made} == {2}
     lengths = {(len(one), int.from_bytes(one[16:18])) for one in made}
     assert lengths == {(1000, 986)}
     assert len({one[34:36] for one in made}) == len(made) == kernels_costs.FLOWS

@@ -33,7 +33,7 @@ from mousehole.engine_types import JsonValue
 
 from tools import document
 from validation import kernels_lines, live
-from validation.kernels_guest import DEVICE, OWN, Plan, list_checks, mark_command
+from validation.kernels_guest import DEVICE, OWN, SHARED_CHECK, Plan, list_checks, mark_command
 from validation.kernels_image import (
     COMPILER,
     ROOT,
@@ -539,7 +539,8 @@ def list_tasks(
 ) -> list[tuple[Kernel, Any]]:
     """Returns the guests' tasks, each with its kernel.
 
-    One guest makes a kernel's checks, one its costs, and one plays each list through all queues.
+    One guest makes a kernel's checks, one with two CPUs that of a native queue between CPUs, one its costs,
+    and one plays each list through all queues.
     """
     todo: list[tuple[Kernel, Any]] = []
     for kernel in kernels:
@@ -548,6 +549,8 @@ def list_tasks(
         }  # fmt: skip
         if not options.no_checks:
             todo.append((kernel, common | {"checks": True, "runs": []}))
+            if common["native"]:
+                todo.append((kernel, common | {"checks": True, "runs": [], "only": SHARED_CHECK, "cpus": 2}))
         if options.costs:
             todo.append((kernel, common | {"checks": False, "costs": True, "runs": []}))
     for seed, flows in lists.items():
@@ -643,7 +646,8 @@ def play_lists(options: argparse.Namespace) -> int:
     runs: list[Run] = []
     for kernel, task, said in play_all(options, lambda kernels: list_tasks(kernels, options, lists)):
         if task["checks"]:
-            wanted = [name for name, _ in list_checks(task["attachment"], task["native"], task["plans"])]
+            names = (name for name, _ in list_checks(task["attachment"], task["native"], task["plans"]))
+            wanted = [name for name in names if re.search(task.get("only", ""), name)]
             failed += list_failed_checks(kernel.release, said, wanted)
         new = pair_runs(kernel.release, said, lists, options.seconds)
         runs += new

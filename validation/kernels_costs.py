@@ -22,29 +22,38 @@ FLOWS, PACKETS, ROUNDS = 16, 2_000, 5
 RATE = "10gbit"
 BUCKET = f"qdisc replace dev {DEVICE} root handle 1: tbf rate {RATE} burst 10mb limit 20mb"
 UP = f"mousehole-live up {DEVICE} --native --rate {RATE} --buffer 1000p --no-agent --flows 4096 --scheme"
-# Queues in the order of the table: name, commands, whether the program at the egress stays.
-QUEUES: tuple[tuple[str, tuple[str, ...], bool], ...] = (
-    ("none", (), True),
-    ("prio of Linux", (f"tc qdisc replace dev {DEVICE} root prio",), True),
-    ("tbf, prio of Linux", (f"tc {BUCKET}", f"tc qdisc replace dev {DEVICE} parent 1:1 prio"), True),
+# The ECN field of packets that may be marked.
+ECT_0 = 2
+# Queues in the order of the table: name, commands, whether the program at the egress stays, and the packets'
+# ECN field.
+QUEUES: tuple[tuple[str, tuple[str, ...], bool, int], ...] = (
+    ("none", (), True, 0),
+    ("prio of Linux", (f"tc qdisc replace dev {DEVICE} root prio",), True, 0),
+    ("tbf, prio of Linux", (f"tc {BUCKET}", f"tc qdisc replace dev {DEVICE} parent 1:1 prio"), True, 0),
     (
         "tbf, fq_codel of Linux",
         (f"tc {BUCKET}", f"tc qdisc replace dev {DEVICE} parent 1:1 fq_codel noecn"),
         True,
+        0,
     ),
-    ("native priority", (f"{UP} priority",), False),
-    ("native fq-codel", (f"{UP} fq-codel(ecn=false)",), False),
-    ("native fq-codel with the program at the egress", (f"{UP} fq-codel(ecn=false)",), True),
+    ("native priority", (f"{UP} priority",), False, 0),
+    ("native fq-codel", (f"{UP} fq-codel(ecn=false)",), False, 0),
+    ("native fq-codel with the program at the egress", (f"{UP} fq-codel(ecn=false)",), True, 0),
+    ("the same with ecn=true", (f"{UP} fq-codel",), True, 0),
+    ("the same, and packets are ECN-capable", (f"{UP} fq-codel",), True, ECT_0),
 )
 
 
-def make_frames() -> list[bytes]:
-    """Returns for each flow a frame of 1,000 bytes with IPv4 and UDP, to a host that does not exist."""
+def make_frames(ecn: int) -> list[bytes]:
+    """Returns for each flow a frame of 1,000 bytes with IPv4 and UDP, to a host that does not exist.
+
+    IPv4 has this ECN field and no checksum.
+    """
     made = []
     for flow in range(FLOWS):
         udp = struct.pack(">HHHH", 1024 + flow, 9, 966, 0)
         ends = bytes((10, 8, 0, 1, 10, 8, 0, 2))
-        ip = struct.pack(">BBHHHBBH8s", 0x45, 0, 986, 0, 0, 64, 17, 0, ends)
+        ip = struct.pack(">BBHHHBBH8s", 0x45, ecn, 986, 0, 0, 64, 17, 0, ends)
         made.append(bytes(12) + b"\x08\x00" + ip + udp + bytes(958))
     return made
 
@@ -68,8 +77,9 @@ def measure_costs(run: Callable[[str], str]) -> Iterator[tuple[str, float]]:
     """
     run(f"ip link add {DEVICE} type dummy")
     run(f"ip link set {DEVICE} up")
-    sent, base = make_frames(), 0.0
-    for name, commands, has_program in QUEUES:
+    base = 0.0
+    for name, commands, has_program, ecn in QUEUES:
+        sent = make_frames(ecn)
         for line in commands:
             run(line)
         if not has_program:

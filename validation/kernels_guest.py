@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
-from validation.kernels_costs import measure_costs
+from validation.kernels_costs import make_frames, measure_costs
 from validation.kernels_image import COMPILER, REPORT
 from validation.lab.bottleneck import Case, Lab
 from validation.lab.hosts import CLIENT as RECEIVER
@@ -52,7 +52,17 @@ SCHEMES = [
 # The header of docs/own-policy.md, as it lies in /own.
 OWN = "least-attained.h"
 # Schemes whose queues are queue disciplines of their own.
-NATIVE_SCHEMES = ("pias", "lfp", "rio-ps|priority(shared=false)", "fq-codel(ecn=false)", "codel(ecn=false)")
+NATIVE_SCHEMES = (
+    *("pias", "lfp", "rio-ps|priority(shared=false)", "fq-codel(ecn=false)", "codel(ecn=false)"),
+    *("fq-codel", "dualpi2"),
+)
+# The check that a guest with two CPUs makes, too.
+SHARED_CHECK = "native queue between CPUs"
+# Bursts at native queues: payload of a packet in bytes, and the rate at which they leave.
+BURST_PAYLOAD, BURST_RATE = 1000, "5mbit"
+NOT_ECT, ECT_1, ECT_0, CE = range(4)
+# Addresses of sender, router (twice) and client, beside those of IPv4.
+IPV6 = (("s0", "fd00:1::1"), ("r0", "fd00:1::2"), ("r1", "fd00:2::2"), ("d0", "fd00:2::1"))
 
 
 def mark_command(marker: str) -> str:
@@ -386,7 +396,7 @@ def check_up(lab: GuestLab, scheme: str) -> str:
     )
     root = json.loads(output(lab.router, f"tc -j qdisc show dev {DEVICE} root"))[0]["kind"]
     seconds = transfer(lab, 1, 1_000_000)
-    (status,) = json.loads(output(lab.router, f"{LIVE} status --json"))["devices"]
+    status = read_status(lab.router)
     packets = status["counters"]["kinds"]["ipv4"]["packets"]
     output(lab.router, f"{LIVE} down {DEVICE}")
     left = find_leftovers(lab.router, before, DEVICE)
@@ -469,8 +479,9 @@ def check_native(lab: GuestLab, scheme: str) -> str:
     output(lab.router, f"{LIVE} up {DEVICE} {words}")
     output(lab.router, f"{LIVE} tune {DEVICE} --rate {RATE}")
     seconds = transfer(lab, 1, 1_000_000)
+    time.sleep(0.3)  # 100 packets leave within 0.13 s
     root = json.loads(output(lab.router, f"tc -s -j qdisc show dev {DEVICE} root"))[0]
-    (status,) = json.loads(output(lab.router, f"{LIVE} status --json"))["devices"]
+    status = read_status(lab.router)
     native = status["native"]
     again = call(lab.sender, f"tc qdisc add dev s0 root {root['kind']}")
     output(lab.router, f"{LIVE} down {DEVICE}")
@@ -482,11 +493,233 @@ def check_native(lab: GuestLab, scheme: str) -> str:
     seen += f"1 MB in {seconds:.2f} s; a second queue of this kind: {again.stderr.strip()}; "
     seen += f"after down: {gone.stderr.strip()}"
     problems = [one for one in status["problems"] if not one.startswith("the agent was never at work")]
-    # The last packets may leave between the two readings.
-    is_counted = 0 <= sent - root["packets"] < 5 and sent > 690 and native["faults"] == 0
+    is_counted = sent == root["packets"] > 690 and native["faults"] == 0
     is_right = is_counted and 0.83 <= seconds < 8
     is_alone = again.returncode != 0 and gone.returncode != 0
     return expect(is_right and is_alone and not problems, f"{seen}; {problems}")
+
+
+def start_native(lab: GuestLab, device: str, scheme: str, rate: str, more: str = "") -> None:
+    """Installs a scheme's native queue at a device of the router; raises `RuntimeError` if that fails."""
+    words = f"up {device} --native --rate {rate} --buffer 2000p --scheme {scheme} --no-agent --flows 4096"
+    output(lab.router, f"{LIVE} {words} {more}")
+
+
+def read_status(net: Namespace) -> dict[str, Any]:
+    """Returns what `status` says of a namespace's only device; raises `ValueError` for another number."""
+    (status,) = json.loads(output(net, f"{LIVE} status --json"))["devices"]
+    return dict(status)
+
+
+def add_ipv6(lab: GuestLab) -> None:
+    """Gives the sender, the router and the client addresses of IPv6, with a route one way."""
+    for net in (lab.sender, lab.router, lab.receiver):
+        net.write_settings({"ipv6/conf/*/disable_ipv6": "0"})
+    for (device, address), net in zip(IPV6, (lab.sender, lab.router, lab.router, lab.receiver), strict=True):
+        net.ip(f"-6 addr replace {address}/64 dev {device} nodad")
+    lab.router.write_settings({"ipv6/conf/all/forwarding": "1"})
+    lab.sender.ip("-6 route replace fd00:2::/64 via fd00:1::2")
+
+
+def send_burst(lab: GuestLab, version: int, ecn: int, packets: int) -> list[int]:
+    """Sends at most 600 datagrams at once to the client, with this ECN field, by IPv4 or IPv6.
+
+    Returns the ECN fields of those that arrive, in order. Raises `RuntimeError` if one has a wrong checksum
+    of IPv4, or if they are not in the order in which they were sent.
+    """
+    is_4 = version == 4
+    family, ethertype = (socket.AF_INET, 0x0800) if is_4 else (socket.AF_INET6, 0x86DD)
+    with lab.receiver:
+        wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ethertype))
+    wire.setsockopt(socket.SOL_SOCKET, 33, 1 << 25)  # SO_RCVBUFFORCE
+    wire.bind(("d0", ethertype))
+    wire.setblocking(False)
+    with lab.sender:
+        end = socket.socket(family, socket.SOCK_DGRAM)
+    level, option = (socket.IPPROTO_IP, socket.IP_TOS) if is_4 else (socket.IPPROTO_IPV6, socket.IPV6_TCLASS)
+    end.setsockopt(level, option, ecn)
+    for number in range(packets):
+        end.sendto(
+            struct.pack(">I", number) + bytes(BURST_PAYLOAD - 4), (RECEIVER if is_4 else IPV6[3][1], 9)
+        )
+    # The burst leaves within 1 s.
+    time.sleep(1.5)
+    found, numbers, header = [], [], 20 if is_4 else 40
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            packet = wire.recv(65_536)[14:]
+            if len(packet) != header + 8 + BURST_PAYLOAD:
+                continue
+            if is_4:
+                words = sum(struct.unpack(">10H", packet[:20]))
+                expect((words & 0xFFFF) + (words >> 16) == 0xFFFF, f"wrong checksum: {packet[:20].hex()}")
+            found.append((packet[1] if is_4 else packet[1] >> 4) & 3)
+            numbers.append(struct.unpack_from(">I", packet, header + 8)[0])
+    wire.close()
+    end.close()
+    expect(numbers == sorted(set(numbers)), "packets arrive twice or in another order")
+    return found
+
+
+def check_marks(lab: GuestLab, scheme: str, ecn: int, packets: int) -> str:
+    """Checks that a native queue marks ECN-capable packets, and drops others where it would mark.
+
+    Sends bursts by IPv4 and by IPv6. When another queue has taken its place, packets arrive once and
+    unchanged. Returns the observation; raises `RuntimeError` if this does not hold.
+    """
+    add_ipv6(lab)
+    before = read_state(lab.router, DEVICE)
+    seen = []
+    for version in (4, 6):
+        start_native(lab, DEVICE, scheme, BURST_RATE)
+        plain = send_burst(lab, version, NOT_ECT, packets)
+        lost = read_status(lab.router)["native"]
+        marked = send_burst(lab, version, ecn, packets)
+        native = read_status(lab.router)["native"]
+        output(lab.router, f"tc qdisc replace dev {DEVICE} root pfifo limit 2000")
+        behind_other = send_burst(lab, version, ecn, packets)
+        output(lab.router, f"tc qdisc del dev {DEVICE} root")
+        output(lab.router, f"{LIVE} down {DEVICE}")
+        left = find_leftovers(lab.router, before, DEVICE)
+        expect(left is None, f"down left {left}")
+        expect(behind_other == [ecn] * packets, f"behind another queue arrive {behind_other}")
+        marks, dropped = marked.count(CE), native["dropped_early"] - lost["dropped_early"]
+        seen.append(
+            f"IPv{version}: of {packets} not ECN-capable {len(plain)} arrive, {plain.count(NOT_ECT)} alike, "
+            f"{lost['dropped_early']} dropped; of as many that are {len(marked)} arrive, {marks} with CE and "
+            f"{marked.count(ecn)} unchanged, {dropped} dropped; the queue counts {native['marked']} marks"
+        )
+        is_plain_right = set(plain) == {NOT_ECT} and len(plain) == packets - lost["dropped_early"]
+        is_right = set(marked) == {ecn, CE} and len(marked) == packets and dropped == 0
+        is_counted = marks == native["marked"] and lost["marked"] == 0 and native["without_memory"] == 0
+        is_lossy = scheme == "dualpi2" or lost["dropped_early"] > 5
+        expect(is_plain_right and is_right and is_counted and is_lossy and marks > 5, "; ".join(seen))
+    return "; ".join(seen)
+
+
+def set_offload(net: Namespace, device: str, segments: int) -> None:
+    """Lets a host leave segmentation to its device, of so many segments at once."""
+    net.command(f"ethtool -K {device} tx on sg on tso on gso on")
+    net.ip(f"link set {device} gso_max_segs {segments}")
+
+
+def check_native_super_packets(lab: GuestLab) -> str:
+    """Checks how a native queue takes super-packets of an ECN-capable connection.
+
+    Forwarded ones are counted, marked and shaped by their segments and bytes on the wire, also with
+    `--no-gso`, which keeps apart the machine's own; `down` restores that. Returns the observation; raises
+    `RuntimeError` if this does not hold.
+    """
+    set_offload(lab.sender, "s0", 64)
+    for net in (lab.sender, lab.receiver):
+        net.write_settings({"ipv4/tcp_ecn": "1"})
+    start_native(lab, DEVICE, "fq-codel(limit=1000p)", BURST_RATE, "--no-gso")
+    wire = Wire(lab.receiver, "d0")
+    began = time.monotonic()
+    transfer(lab, 1, 2_000_000)
+    seconds = time.monotonic() - began
+    forwarded = read_status(lab.router)
+    output(lab.router, f"{LIVE} down {DEVICE}")
+    packets = wire.take()
+    large = forwarded["counters"]["kinds"]["super-packets"]["packets"]
+    native, marks = forwarded["native"], sum(one.payload for one in packets if one.tos & 3 == CE)
+    sent, sent_bytes = sum(native["sent"]), native["sent_bytes"]
+    rate = 8 * (sent_bytes + 14 * sent) / seconds
+    before = output(lab.sender, "ip -d -o link show s0")
+    words = f"up s0 --native --rate {RATE} --scheme pias --no-agent --flows 4096 --no-gso"
+    output(lab.sender, f"{LIVE} {words}")
+    transfer(lab, 2, 500_000)
+    own = read_status(lab.sender)
+    output(lab.sender, f"{LIVE} down s0")
+    after = output(lab.sender, "ip -d -o link show s0")
+    apart = own["counters"]["kinds"]["super-packets"]["packets"]
+    seen = (
+        f"2 MB in {seconds:.2f} s: {large} packets in super-packets, {sent} packets and {sent_bytes} bytes "
+        f"sent, {rate / 1e6:.2f} Mb/s; {native['marked']} marks, {marks} bytes arrive with CE; with --no-gso "
+        f"{apart} packets in super-packets of {sum(own['native']['sent'])}"
+    )
+    is_right = 0.9 * 5e6 < rate < 1.02 * 5e6 and sent >= 1382 and sent_bytes >= 2_000_000 + 40 * 1382
+    whole = 1448 * native["marked"]
+    is_marked = 0.9 * whole <= marks <= whole > 0 == native["faults"]
+    is_apart = apart == 0 and sum(own["native"]["sent"]) > 345
+    is_restored = "gso_max_segs 64" in before and "gso_max_segs 64" in after
+    return expect(large > 100 and is_right and is_marked and is_apart and is_restored, seen)
+
+
+def flood(net: Namespace, device: str, sender: int, packets: int) -> int:
+    """Forks a process that sends ECN-capable frames by a device, all on one CPU; returns its process id.
+
+    The frames are of one UDP flow, 1,000 bytes long, and numbered from 0 after the sender's number.
+    """
+    child = os.fork()
+    if child:
+        return child
+    try:
+        os.sched_setaffinity(0, {sender % (os.cpu_count() or 1)})
+        with net, socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as end:
+            end.setsockopt(socket.SOL_SOCKET, 32, 1 << 25)  # SO_SNDBUFFORCE
+            end.bind((device, 0x0800))
+            frame = bytearray(make_frames(ECT_0)[sender])
+            for number in range(packets):
+                struct.pack_into(">II", frame, 42, sender, number)
+                with contextlib.suppress(OSError):  # the queue may refuse a frame to the sender
+                    end.send(frame)
+    finally:
+        os._exit(0)
+
+
+def check_shared(lab: GuestLab) -> str:
+    """Checks a native queue at a device with several hardware queues, which all CPUs use at once.
+
+    The queue takes the place of `mq`, which `down` restores. Of frames that two CPUs send at once each leaves
+    once or is counted as dropped, those of a sender in their order, and those with CE are as many as the
+    queue counts. Makes devices m0 and m1. Returns the observation; raises `RuntimeError` if this does not
+    hold.
+    """
+    lab.router.ip("link add m1 numtxqueues 4 type ifb")
+    lab.router.ip("link set m1 up")
+    before = read_state(lab.router, "m1")
+    said = output(lab.router, f"{LIVE} up m1 --native --rate {RATE} --scheme lfp --no-agent --flows 4096")
+    inside = output(lab.router, "tc qdisc show dev m1")
+    output(lab.router, f"{LIVE} down m1")
+    left = find_leftovers(lab.router, before, "m1")
+    expect(left is None and "qdisc mq" in str(before["m1"]), f"down left {left} of {before['m1']}")
+    expect("the 4 hardware queues of m1 share it" in said and "mq" not in inside, f"{said}; {inside}")
+    lab.router.ip("link add m0 numtxqueues 4 type dummy")
+    lab.router.ip("link set m0 up")
+    start_native(lab, "m0", "fq-codel(limit=800p,target=1ms,interval=10ms)", "20mbit")
+    with lab.router:
+        tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+    tap.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
+    tap.bind(("m0", 0x0003))
+    tap.setblocking(False)
+    each = 4000
+    for child in [flood(lab.router, "m0", sender, each) for sender in range(2)]:
+        os.waitpid(child, 0)
+    time.sleep(0.5)
+    native = read_status(lab.router)["native"]
+    output(lab.router, f"{LIVE} down m0")
+    numbers: dict[int, list[int]] = {0: [], 1: []}
+    marks = 0
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            frame = tap.recv(2048)
+            if frame[12:14] == b"\x08\x00" and len(frame) == 1000:
+                sender, number = struct.unpack_from(">II", frame, 42)
+                numbers[sender].append(number)
+                marks += frame[15] & 3 == CE
+    tap.close()
+    arrived = sum(map(len, numbers.values()))
+    dropped = native["dropped_early"] + native["dropped_forced"]
+    seen = (
+        f"{os.cpu_count()} CPUs: of {2 * each} frames {arrived} leave, {dropped} are dropped, "
+        f"{native['without_memory']} lose their twin; {marks} leave with CE, and the queue counts "
+        f"{native['marked']}"
+    )
+    is_ordered = all(one == sorted(set(one)) for one in numbers.values())
+    is_whole = arrived == sum(native["sent"]) == 2 * each - dropped - native["without_memory"]
+    is_right = is_ordered and is_whole and marks == native["marked"] > 0 and dropped > 0
+    return expect(is_right and native["without_memory"] == 0 and native["faults"] == 0, seen)
 
 
 def check_parity(_lab: GuestLab) -> str:
@@ -574,7 +807,7 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     output(lab.sender, f"{LIVE} host s0 --scheme {scheme} --shape --no-agent --flows 4096")
     root = json.loads(output(lab.sender, "tc -j qdisc show dev s0 root"))[0]
     shaped = rates()
-    (status,) = json.loads(output(lab.sender, f"{LIVE} status --json"))["devices"]
+    status = read_status(lab.sender)
     output(lab.sender, f"{LIVE} down s0")
     left = find_leftovers(lab.sender, before, "s0")
     expect(left is None, f"down left {left}")
@@ -625,6 +858,10 @@ def list_checks(
     if is_native:
         for scheme in NATIVE_SCHEMES:
             yield f"up {scheme} --native, tune, down", lambda lab, scheme=scheme: check_native(lab, scheme)  # type: ignore[misc]
+        yield "native CoDel marks ECT(0)", lambda lab: check_marks(lab, "codel", ECT_0, 600)
+        yield "native DualPI2 marks ECT(1)", lambda lab: check_marks(lab, "dualpi2", ECT_1, 60)
+        yield "native queue and super-packets", check_native_super_packets
+        yield SHARED_CHECK, check_shared
         yield f"up {OWN} --native, persist, guard", check_own_queue
         yield "native queues decide as simulated", check_parity
         return

@@ -396,9 +396,10 @@ def make_image(
 def play(kernel: Kernel, base: Path, task: Any, limit_s: float) -> Iterator[Any]:
     """Starts a guest with a task and yields the values that it reports until it ends.
 
-    `base` is the file of its archive. The task may set `shift`: an instruction lasts 2 to this power, ns. A
-    caller that ends early closes the iterator, which ends the guest. Raises `RuntimeError` with the console's
-    last lines if the guest does not end properly within `limit_s`.
+    `base` is the file of its archive. The task may set `shift`: an instruction lasts 2 to this power, ns; and
+    `cpus`, which take turns at those instructions. A caller that ends early closes the iterator, which ends
+    the guest. Raises `RuntimeError` with the console's last lines if the guest does not end properly within
+    `limit_s`.
     """
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -411,7 +412,7 @@ def play(kernel: Kernel, base: Path, task: Any, limit_s: float) -> Iterator[Any]
         report.touch()
         words = [
             *("nice", QEMU, "-accel", "tcg", "-icount", f"shift={task.get('shift', SHIFT)},sleep=off"),
-            *("-M", "q35", "-cpu", "max", "-smp", "1"),
+            *("-M", "q35", "-cpu", "max", "-smp", str(task.get("cpus", 1))),
             *("-m", "2048", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
             *("-rtc", "base=2026-01-01,clock=vm", "-kernel", str(kernel.image), "-initrd", str(initrd)),
             *("-serial", f"file:{console}", "-serial", f"file:{report}"),

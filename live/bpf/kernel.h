@@ -100,10 +100,12 @@ static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)
 static long (*const bpf_map_update_elem)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
 static u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
 static u32 (*const bpf_get_prandom_u32)(void) = (void *)7;
+static u32 (*const bpf_get_smp_processor_id)(void) = (void *)8;
 static long (*const bpf_skb_store_bytes)(struct __sk_buff *skb, u32 offset, const void *from, u32 bytes,
 					 u64 flags) = (void *)9;
 static long (*const bpf_l3_csum_replace)(struct __sk_buff *skb, u32 offset, u64 from, u64 to,
 					 u64 flags) = (void *)10;
+static long (*const bpf_clone_redirect)(struct __sk_buff *skb, u32 device, u64 flags) = (void *)13;
 static long (*const bpf_skb_pull_data)(struct __sk_buff *skb, u32 bytes) = (void *)39;
 static struct bpf_tcp_sock *(*const bpf_tcp_sock)(struct bpf_sock *socket) = (void *)96;
 static u64 (*const bpf_jiffies64)(void) = (void *)118;

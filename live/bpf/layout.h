@@ -98,6 +98,8 @@ struct ml_settings {
 	u32 link_header_bytes; /* before the network header: 14 of Ethernet, 0 of PPP and TUN */
 	u32 user_is_destination; /* whose address keys the table of users */
 	u32 longest_wait_ms; /* for tokens, where packets wait for them; 0: they are policed */
+	u32 has_twins; /* whether a native queue behind the program marks packets */
+	u32 reserved;
 	struct mh_limit limit; /* the queue's buffer */
 	struct ml_action action;
 	struct ml_trial trial;

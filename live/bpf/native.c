@@ -18,10 +18,13 @@
  * An object serves one queue of one device: its maps are that queue's, and its name that device's. The kernel calls all
  * functions under the queue discipline's lock; the lock below satisfies the verifier only.
  *
+ * Packets that it may mark arrive as twins (twin.h). They wait as one, and one of them is sent.
+ *
  * The link: a packet occupies it for its bytes on the wire / rate. The transmitter is free at `free_ns`,
  * and a timer asks for the next packet then. A late timer does not delay the departures after it, unless it is later
  * than ML_LATE_NS: then the device was not asking for packets.
  */
+#include "label.h"
 #include "mousehole/base.h"
 
 /* Defines the types of the queue instead of descriptions; policy.h keeps these three definitions. */
@@ -67,6 +70,7 @@ struct skb_shared_info {
 } ML_KERNEL;
 struct qdisc_skb_cb {
 	unsigned int pkt_len;
+	unsigned char data[20];
 } ML_KERNEL;
 struct qdisc_skb_head {
 	u32 qlen;
@@ -138,7 +142,7 @@ struct ml_native_settings {
 	u32 priority[MH_COLOURS]; /* skb->priority of each colour; any other is green */
 	u32 link_header_bytes;
 	u32 overhead; /* bytes of each packet on the wire beyond its IP length */
-	u32 reserved;
+	u32 has_twins; /* whether the program at the egress labels packets for this queue */
 	u64 rate_bps;
 };
 
@@ -163,16 +167,17 @@ struct ml_native_counters {
 	u64 sent_bytes;          /* IP length */
 	u64 dropped_early;       /* packets on the wire */
 	u64 dropped_forced;
-	u64 without_memory;      /* arrivals dropped because the kernel had no memory for their list node */
+	u64 without_memory;      /* arrivals dropped because the kernel had no memory for their list node, or lost a twin */
 	u64 faults;              /* answers that name no band with a packet, after all retries */
 	u64 late;                /* departures that the device asked for more than ML_LATE_NS late */
+	u64 marked;              /* packets on the wire that left with CE by the header's will */
 };
 
 /* The state of the queue. */
 struct ml_native {
 	u64 free_ns;   /* when the transmitter is free */
 	u32 last;      /* 1 + the band of the last packet; 0 for none, or if the end of its transmission is recorded */
-	u32 instances; /* queue disciplines that use the maps: at most one */
+	u32 reserved;
 	ml_state state __attribute__((aligned(8)));
 };
 
@@ -185,9 +190,18 @@ struct ml_native_waiting {
 /* A waiting packet as a node of its band's list. */
 struct ml_place {
 	struct sk_buff ML_KPTR *skb;
+	struct sk_buff ML_KPTR *twin; /* the same packet with CE; null if there is none */
 	struct bpf_list_node node;
 	u64 view[2]; /* a struct mh_view as words, since the verifier forbids reading two members of an object at once */
 	u64 since_ns;
+	u64 is_marked; /* whether `enqueue` marked it */
+};
+
+/* The plain one of two twins, until the other arrives. */
+struct ml_plain {
+	struct sk_buff ML_KPTR *skb;
+	u32 number;
+	u32 reserved;
 };
 
 /* A view, and the words that hold it in a list node. */
@@ -216,6 +230,8 @@ ML_MAP(ml_native, 2, 1, struct ml_native);
 ML_MAP(ml_native_waiting, 2, 1, struct ml_native_waiting);
 ML_MAP(ml_native_counters, 2, 1, struct ml_native_counters);
 ML_MAP(ml_native_lists, 2, ML_BANDS, struct ml_list);
+ML_MAP(ml_queues, 2, 1, u32); /* queue disciplines that use the maps, 0 or 1; the program at the egress reads it */
+ML_MAP(ml_native_plain, 2, ML_MOST_CPUS, struct ml_plain); /* by CPU */
 #ifdef ML_REPLAY
 /* A map that user space maps into its memory. */
 #define ML_SHOWN_MAP(name_, entries_, value_)                                                                        \
@@ -236,11 +252,14 @@ struct ml_replay {
 struct ml_departure {
 	u64 time_ns;
 	u32 mark;
-	u32 is_dropped;
+	u32 end; /* ML_SENT, .. */
 };
 ML_SHOWN_MAP(ml_replay, 1, struct ml_replay);
 ML_SHOWN_MAP(ml_departures, ML_REPLAY, struct ml_departure);
 #endif
+
+/* How a packet ended, for tests. */
+enum { ML_SENT = 0, ML_LOST = 1, ML_SENT_WITH_CE = 2 };
 
 /* The data of a call. */
 struct ml_queue {
@@ -251,7 +270,10 @@ struct ml_queue {
 	struct Qdisc *sch;
 	u64 now_ns;
 	u32 answer; /* the header's final answer: a band, or ML_BANDS */
-	u32 failed; /* answers in a row that name no band with a packet */
+	u32 failed; /* answers in a row that name no band with a packet; in the upper half of a word, where the verifier does
+		     * not track it: else it would walk each number */
+	u32 marked; /* whether the final answer marks the packet */
+	u32 reserved;
 };
 
 /* Returns the time, ns. */
@@ -281,7 +303,7 @@ ML_INLINE void ml_schedule_timer(struct Qdisc *sch, u64 time_ns)
 
 /* Records that a packet left or was dropped, for tests. Does nothing unless in a replay, or if
  * the record is full. */
-ML_INLINE void ml_record_end(u32 mark, u64 now_ns, u32 is_dropped)
+ML_INLINE void ml_record_end(u32 mark, u64 now_ns, u32 end)
 {
 #ifdef ML_REPLAY
 	u32 zero = 0, index;
@@ -293,11 +315,11 @@ ML_INLINE void ml_record_end(u32 mark, u64 now_ns, u32 is_dropped)
 	index = (u32)replay->departed++;
 	departure = bpf_map_lookup_elem(&ml_departures, &index);
 	if (departure)
-		*departure = (struct ml_departure){ now_ns, mark, is_dropped };
+		*departure = (struct ml_departure){ now_ns, mark, end };
 #else
 	(void)mark;
 	(void)now_ns;
-	(void)is_dropped;
+	(void)end;
 #endif
 }
 
@@ -398,8 +420,25 @@ __attribute__((noinline)) int ml_first_band(void)
 	return ML_BANDS;
 }
 
-/* Fills in the sizes and the colour of a packet that the header reads: a super-packet counts as
- * its segments, and bytes are those from the IP header on. */
+/* Returns a word, from 0 to 3, of what the program at the egress says of the packet (label.h); 0 if it says nothing. A
+ * label for another device's queue may still be there, where this one gets none. In a replay no program labels packets: a
+ * quarter of them is not ECN-capable, and a quarter is of L4S. */
+ML_INLINE u32 ml_read_label(const struct ml_queue *queue, const struct sk_buff *skb, u32 word)
+{
+#ifdef ML_REPLAY
+	(void)queue;
+	u32 flags = skb->mark & 3 ? (skb->mark & 3) == 3 ? MH_ECT | MH_L4S : MH_ECT : 0;
+
+	return word == 1 ? flags << 8 : 0;
+#else
+	const u32 *words = (void *)((struct qdisc_skb_cb *)skb->cb)->data;
+
+	return queue->all->settings.has_twins && words[0] == ML_LABEL ? words[word] : 0;
+#endif
+}
+
+/* Fills in what the header reads of a packet: sizes, where a super-packet counts as its segments,
+ * and bytes are those from the IP header on; colour; and what the label says of ECN. */
 ML_INLINE void ml_fill_view(const struct ml_queue *queue, struct sk_buff *skb, struct mh_view *view)
 {
 	const struct ml_native_settings *settings = &queue->all->settings;
@@ -412,6 +451,7 @@ ML_INLINE void ml_fill_view(const struct ml_queue *queue, struct sk_buff *skb, s
 	view->segments = (u16)(segments ? segments : 1);
 	headers = settings->link_header_bytes * view->segments;
 	view->ip_bytes = control->pkt_len > headers ? control->pkt_len - headers : control->pkt_len;
+	view->flags = (u8)(ml_read_label(queue, skb, 1) >> 8);
 	view->colour = priority == settings->priority[MH_RED]    ? MH_RED :
 		       priority == settings->priority[MH_YELLOW] ? MH_YELLOW : MH_GREEN;
 }
@@ -474,17 +514,31 @@ ML_INLINE void ml_count_drop(const struct ml_queue *queue, const struct mh_view 
 }
 
 /* Removes a band's head, or its newest packet, from the queue and its length, and fills in its
- * view. Returns null if the band is empty. The caller sends or frees the packet. */
-ML_INLINE struct sk_buff *ml_take_packet(const struct ml_queue *queue, u32 band, u32 is_newest, struct mh_view *view)
+ * view. Sets *marked if `enqueue` marked the packet; with *marked it is the twin with CE, if there
+ * is one. The other twin is freed. Returns null if the band is empty. The caller sends or frees the
+ * packet. */
+ML_INLINE struct sk_buff *ml_take_packet(const struct ml_queue *queue, u32 band, u32 is_newest, u32 *marked,
+					 struct mh_view *view)
 {
 	union ml_seen seen = {};
 	struct ml_place *place = ml_remove_packet(queue, band, is_newest, &seen);
-	struct sk_buff *skb;
+	struct sk_buff *skb, *twin;
+	u32 is_marked = *marked;
 
 	if (!place)
 		return 0;
+	if (place->is_marked)
+		*marked = 1;
 	skb = bpf_kptr_xchg(&place->skb, 0);
+	twin = bpf_kptr_xchg(&place->twin, 0);
 	bpf_obj_drop_impl(place, 0);
+	if (twin && is_marked) {
+		if (skb)
+			bpf_kfree_skb(skb);
+		skb = twin;
+	} else if (twin) {
+		bpf_kfree_skb(twin);
+	}
 	if (!skb)
 		return 0;
 	queue->sch->q.qlen--;
@@ -498,11 +552,12 @@ ML_INLINE struct sk_buff *ml_take_packet(const struct ml_queue *queue, u32 band,
 ML_INLINE u32 ml_drop_packet(const struct ml_queue *queue, u32 band, u32 is_newest, u32 is_early)
 {
 	struct mh_view view = {};
-	struct sk_buff *skb = ml_take_packet(queue, band, is_newest, &view);
+	u32 marked = 0;
+	struct sk_buff *skb = ml_take_packet(queue, band, is_newest, &marked, &view);
 
 	if (!skb)
 		return 0;
-	ml_record_end(skb->mark, queue->now_ns, 1);
+	ml_record_end(skb->mark, queue->now_ns, ML_LOST);
 	bpf_kfree_skb(skb);
 	ml_count_drop(queue, &view, is_early);
 	return 1;
@@ -531,12 +586,36 @@ static long ml_overflow_once(u32 step, struct ml_queue *queue)
 
 enum { ML_QUEUED = 0, ML_DROPPED = 1 };
 
+/* Keeps the plain one of two twins until the other arrives, and drops one whose twin never came. */
+ML_INLINE void ml_keep_plain(const struct ml_queue *queue, struct sk_buff *skb, struct bpf_sk_buff_ptr *to_free)
+{
+	u32 cpu = ml_read_label(queue, skb, 2), number = ml_read_label(queue, skb, 3);
+	struct ml_plain *plain = bpf_map_lookup_elem(&ml_native_plain, &cpu);
+
+	if (plain) {
+		plain->number = number;
+		skb = bpf_kptr_xchg(&plain->skb, skb);
+	}
+	if (skb)
+		bpf_qdisc_skb_drop(skb, to_free);
+}
+
+/* Returns the plain twin of a packet with CE; null if it got lost on the way. */
+ML_INLINE struct sk_buff *ml_find_plain(const struct ml_queue *queue, const struct sk_buff *skb)
+{
+	u32 cpu = ml_read_label(queue, skb, 2);
+	struct ml_plain *plain = bpf_map_lookup_elem(&ml_native_plain, &cpu);
+
+	return plain && plain->number == ml_read_label(queue, skb, 3) ? bpf_kptr_xchg(&plain->skb, 0) : 0;
+}
+
 /* Qdisc_ops.enqueue: queues or drops an arriving packet, and drops others if the header says
- * that the backlog does not fit. Drops it as well if a map or memory is missing. Returns
- * ML_QUEUED or ML_DROPPED. */
+ * that the backlog does not fit. Drops it as well if a map or memory is missing. Of twins the
+ * first waits for the second, and a second without the first is dropped. Returns ML_QUEUED or
+ * ML_DROPPED. */
 ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 {
-	struct sk_buff *skb = (void *)context[0], *none;
+	struct sk_buff *skb = (void *)context[0], *plain = 0, *none;
 	struct Qdisc *sch = (void *)context[1];
 	struct bpf_sk_buff_ptr *to_free = (void *)context[2];
 	struct ml_queue queue;
@@ -544,7 +623,7 @@ ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 	struct ml_list *list;
 	union ml_seen seen = {};
 	struct mh_view *const view = &seen.view;
-	u32 answer = MH_REFUSED, band, hash = 0, random = 0, bytes = ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
+	u32 answer = MH_REFUSED, band, hash = 0, random = 0, role, bytes = ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
 
 #ifdef ML_REPLAY
 	if (!skb->mark) {
@@ -555,6 +634,18 @@ ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 	if (!ml_look_up_maps(&queue))
 		goto drop;
 	queue.sch = sch;
+	role = ml_read_label(&queue, skb, 1) & 0xff;
+	if (role == ML_PLAIN_TWIN) {
+		ml_keep_plain(&queue, skb, to_free);
+		return ML_QUEUED;
+	}
+	if (role == ML_MARKED_TWIN) {
+		plain = ml_find_plain(&queue, skb);
+		if (!plain) {
+			queue.counters->without_memory++;
+			goto drop;
+		}
+	}
 	queue.now_ns = ml_read_clock();
 	ml_note_idle(&queue);
 	ml_fill_view(&queue, skb, view);
@@ -591,11 +682,20 @@ ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 	place->view[0] = seen.words[0];
 	place->view[1] = seen.words[1];
 	place->since_ns = queue.now_ns;
+	place->is_marked = !!(answer & MH_MARKED);
 	if (!sch->q.qlen)
 		queue.native->free_ns = mh_max(queue.native->free_ns, queue.now_ns);
 	ML_HIDE(band);
 	if (band < ML_BANDS)
 		mh_waiting_add((void *)queue.waiting, band, view, queue.now_ns);
+	if (plain && answer & MH_MARKED) {
+		bpf_qdisc_skb_drop(plain, to_free);
+	} else if (plain) {
+		none = bpf_kptr_xchg(&place->twin, skb);
+		if (none)
+			bpf_qdisc_skb_drop(none, to_free);
+		skb = plain;
+	}
 	none = bpf_kptr_xchg(&place->skb, skb);
 	if (none)
 		bpf_qdisc_skb_drop(none, to_free);
@@ -609,7 +709,9 @@ ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 #endif
 	return ML_QUEUED;
 drop:
-	ml_record_end(skb->mark, ml_read_clock(), 1);
+	ml_record_end(skb->mark, ml_read_clock(), ML_LOST);
+	if (plain)
+		bpf_qdisc_skb_drop(plain, to_free);
 	bpf_qdisc_skb_drop(skb, to_free);
 	return ML_DROPPED;
 }
@@ -652,6 +754,7 @@ static long ml_dequeue_once(u32 step, struct ml_queue *queue)
 		return 1;
 	}
 	queue->answer = band;
+	queue->marked = !!(answer & MH_MARKED);
 	if (!(answer & MH_DROPPED))
 		return 1;
 	queue->failed = 0;
@@ -667,12 +770,14 @@ ML_SECTION("struct_ops/ml_dequeue") u64 ml_dequeue(u64 *context)
 	struct ml_queue queue;
 	struct sk_buff *skb;
 	struct mh_view view = {};
+	u32 marked;
 
 	if (!sch->q.qlen || !ml_look_up_maps(&queue))
 		return 0;
 	queue.sch = sch;
 	queue.now_ns = ml_read_clock();
 	queue.answer = ML_BANDS;
+	queue.marked = 0;
 	queue.failed = 0;
 	if (queue.now_ns < queue.native->free_ns) {
 		ml_schedule_timer(sch, queue.native->free_ns);
@@ -680,14 +785,18 @@ ML_SECTION("struct_ops/ml_dequeue") u64 ml_dequeue(u64 *context)
 	}
 	ml_note_idle(&queue);
 	bpf_loop(ML_ASKED, ml_dequeue_once, &queue, 0);
-	skb = ml_take_packet(&queue, queue.answer, 0, &view);
+	marked = queue.marked;
+	skb = ml_take_packet(&queue, queue.answer, 0, &marked, &view);
 	if (!skb) {
 		if (sch->q.qlen)
 			ml_schedule_timer(sch, queue.now_ns);
 		return 0;
 	}
 	ml_occupy_link(&queue, queue.answer, &view);
-	ml_record_end(skb->mark, queue.now_ns, 0);
+	marked = marked && view.flags & MH_ECT;
+	if (marked)
+		queue.counters->marked += mh_segments(&view);
+	ml_record_end(skb->mark, queue.now_ns, marked ? ML_SENT_WITH_CE : ML_SENT);
 	bpf_qdisc_bstats_update(sch, skb);
 	return (u64)skb;
 }
@@ -696,15 +805,14 @@ ML_SECTION("struct_ops/ml_dequeue") u64 ml_dequeue(u64 *context)
  * -EBUSY for a second one. */
 ML_SECTION("struct_ops/ml_init") int ml_init(u64 *context)
 {
-	u32 zero = 0;
-	struct ml_native *native = bpf_map_lookup_elem(&ml_native, &zero);
+	u32 zero = 0, *queues = bpf_map_lookup_elem(&ml_queues, &zero);
 
 	(void)context;
-	if (!native)
+	if (!queues)
 		return -12; /* ENOMEM */
-	if (native->instances)
+	if (*queues)
 		return -16; /* EBUSY: the maps are those of one queue */
-	native->instances = 1;
+	*queues = 1;
 	return 0;
 }
 
@@ -730,7 +838,22 @@ static long ml_free_one(u32 step, u32 *band)
 	skb = bpf_kptr_xchg(&place->skb, 0);
 	if (skb)
 		bpf_kfree_skb(skb);
+	skb = bpf_kptr_xchg(&place->twin, 0);
+	if (skb)
+		bpf_kfree_skb(skb);
 	bpf_obj_drop_impl(place, 0);
+	return 0;
+}
+
+/* A step of a reset: frees the plain twin of a CPU that still waits for the other. Returns 0. */
+static long ml_free_plain(u32 cpu, void *unused)
+{
+	struct ml_plain *plain = bpf_map_lookup_elem(&ml_native_plain, &cpu);
+	struct sk_buff *skb = plain ? bpf_kptr_xchg(&plain->skb, 0) : 0;
+
+	(void)unused;
+	if (skb)
+		bpf_kfree_skb(skb);
 	return 0;
 }
 
@@ -758,6 +881,7 @@ ML_SECTION("struct_ops/ml_reset") void ml_reset(u64 *context)
 	if (!ml_look_up_maps(&queue))
 		return;
 	bpf_loop(ML_MOST_WAITING + ML_BANDS, ml_free_one, &band, 0);
+	bpf_loop(ML_MOST_CPUS, ml_free_plain, &band, 0);
 	ml_clear(queue.waiting, sizeof(*queue.waiting));
 	ml_clear(&queue.native->state, sizeof(queue.native->state));
 	queue.native->free_ns = 0;
@@ -769,12 +893,11 @@ ML_SECTION("struct_ops/ml_reset") void ml_reset(u64 *context)
 /* Qdisc_ops.destroy: lets the maps serve another queue discipline. */
 ML_SECTION("struct_ops/ml_destroy") void ml_destroy(u64 *context)
 {
-	u32 zero = 0;
-	struct ml_native *native = bpf_map_lookup_elem(&ml_native, &zero);
+	u32 zero = 0, *queues = bpf_map_lookup_elem(&ml_queues, &zero);
 
 	(void)context;
-	if (native)
-		native->instances = 0;
+	if (queues)
+		*queues = 0;
 }
 
 /* The loader overwrites the id with the device's kind. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
 /*
- * The program at a device's egress, in six steps: parse, find, decide, queue, account, write.
+ * The program at a device's egress, in six steps: parse, find, decide, queue, account, write. Before a native queue that
+ * marks, a seventh makes twins.
  *
  * Policies make every decision; roles.h says which policies a program has.
  *
@@ -16,6 +17,7 @@
 #include "state.h"
 #include "table.h"
 #include "trial.h"
+#include "twin.h"
 #include "users.h"
 #include "write.h"
 
@@ -217,34 +219,46 @@ ML_INLINE int ml_act(const struct ml_work *work)
 	return ML_NEXT;
 }
 
-/* The program: the kernel calls it for each outgoing packet. A packet that cannot be decided on,
- * for want of a map, an entry or the lock, passes unchanged. */
+/* Does steps 1 to 6. Returns the verdict for the kernel. A packet that cannot be decided on, for
+ * want of an entry or the lock, passes unchanged. */
+ML_INLINE int ml_handle_packet(struct ml_work *work)
+{
+	ml_parse_packet(work);
+	if (ML_HAS(ML_COUNT_ONLY))
+		return ML_NEXT;
+	work->now_ns = ml_read_clock(work);
+	ml_draw_numbers(work);
+	if (!ml_find_entries(work)) {
+		ml_admit_unseen(work);
+		return ML_NEXT;
+	}
+	if (!ml_find_published(work))
+		return ML_NEXT;
+	work->lock = ML_SHARED ? &work->state->lock : &work->entry->flow.lock;
+	if (!ml_lock(work->lock)) {
+		work->counters->lock_busy++;
+		return ML_NEXT;
+	}
+	ml_decide(work);
+	ml_decide_queue(work);
+	ml_account_packet(work);
+	return ml_act(work);
+}
+
+/* The program: the kernel calls it for each outgoing packet. Without its maps the packet passes
+ * unchanged. */
 ML_SECTION("classifier") int mousehole(struct __sk_buff *skb)
 {
 	struct ml_work work = { .skb = skb };
 
-	if (!ml_look_up_maps(&work))
+	if (!ml_look_up_maps(&work) || ml_is_clone(&work))
 		return ML_NEXT;
-	ml_parse_packet(&work);
-	if (ML_HAS(ML_COUNT_ONLY))
-		return ML_NEXT;
-	work.now_ns = ml_read_clock(&work);
-	ml_draw_numbers(&work);
-	if (!ml_find_entries(&work)) {
-		ml_admit_unseen(&work);
-		return ML_NEXT;
-	}
-	if (!ml_find_published(&work))
-		return ML_NEXT;
-	work.lock = ML_SHARED ? &work.state->lock : &work.entry->flow.lock;
-	if (!ml_lock(work.lock)) {
-		work.counters->lock_busy++;
-		return ML_NEXT;
-	}
-	ml_decide(&work);
-	ml_decide_queue(&work);
-	ml_account_packet(&work);
-	return ml_act(&work);
+	if (ml_handle_packet(&work) == ML_DROP)
+		return ML_DROP;
+	ML_FORGET;
+	if (work.all->settings.has_twins)
+		ml_make_twins(skb);
+	return ML_NEXT;
 }
 
 /* GPL-compatible; the sources are MIT, Apache-2.0 or GPL-2.0. */

@@ -64,6 +64,8 @@ struct ml_scratch {
 	u64 tick;       /* the tick in which the clock was last read */
 	u64 now_ns;     /* the time that was read then */
 	u64 generator;  /* state of the random number generator; 0 before the first number */
+	u32 twins;        /* how many pairs of twins were made; wraps */
+	u32 cloned_flags; /* flags of the packet whose clone is on its way; 0 if there is none */
 	ML_IF(ML_SHAPES, u64) departs_ns; /* when the packet leaves; 0 if it does not wait */
 	ML_IF(ML_HAS_MARKER && !ML_HAS(ML_MARKER_SHARES), ml_marker_state) marker __attribute__((aligned(8)));
 	ML_IF(ML_HAS(ML_MARKER_RESTARTS), u64) has_ended;
@@ -95,6 +97,7 @@ ML_MAP(ml_settings, ML_ARRAY, u32, struct ml_all_settings, 2);
 ML_MAP(ml_control, ML_ARRAY, u32, struct ml_control, 1);
 ML_MAP(ml_agent, ML_ARRAY, u32, struct ml_agent, 1);
 ML_MAP(ml_state, ML_ARRAY, u32, struct ml_state, 1);
+ML_MAP(ml_queues, ML_ARRAY, u32, u32, 1); /* how many queue disciplines of the device are native queues of ours: 0 or 1 */
 ML_MAP(ml_counters, ML_PERCPU_ARRAY, u32, struct ml_counters, 1);
 ML_MAP(ml_scratch, ML_PERCPU_ARRAY, u32, struct ml_scratch, 1);
 

@@ -12,9 +12,9 @@ ML_INLINE u32 ml_is_marked(const struct __sk_buff *skb, const struct ml_packet *
 	return packet->traffic_class >> 2 || (priority && skb->priority >> 16 == priority >> 16 && skb->priority & 0xffff);
 }
 
-/* Writes the traffic class (DSCP and ECN) and updates IPv4's checksum. The packet's headers must
- * be those that were parsed. */
-ML_INLINE void ml_write_traffic_class(struct __sk_buff *skb, const struct ml_packet *packet, u32 traffic_class)
+/* Writes the traffic class (DSCP and ECN), also into the parsed packet, and updates IPv4's
+ * checksum. The packet's headers must be those that were parsed. */
+ML_INLINE void ml_write_traffic_class(struct __sk_buff *skb, struct ml_packet *packet, u32 traffic_class)
 {
 	u32 offset = packet->network_offset;
 	u8 byte = (u8)traffic_class;
@@ -29,12 +29,13 @@ ML_INLINE void ml_write_traffic_class(struct __sk_buff *skb, const struct ml_pac
 		bpf_skb_store_bytes(skb, offset, &first, 1, 1);
 		bpf_skb_store_bytes(skb, offset + 1, &second, 1, 1);
 	}
+	packet->traffic_class = byte;
 }
 
 /* Writes the marks into the packet: the colour's priority and DSCP for the next queue, unless it
  * keeps its mark; and CE for the receiver, if `is_congested`. Does nothing for what stays as it
  * is. */
-ML_INLINE void ml_write_marks(struct __sk_buff *skb, const struct ml_action *action, const struct ml_packet *packet,
+ML_INLINE void ml_write_marks(struct __sk_buff *skb, const struct ml_action *action, struct ml_packet *packet,
 			      u32 is_congested, u32 keeps_mark)
 {
 	u32 colour = (u32)mh_min(packet->view.colour, MH_RED), changed = packet->traffic_class;

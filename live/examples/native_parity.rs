@@ -1,5 +1,5 @@
 //! Compares a queue header's decisions in the kernel with those in the simulator: the order and
-//! time of every departure, and every drop.
+//! time of every departure, every mark, and every drop.
 //!
 //! `native_parity compile FOLDER` compiles the queues by clang; `native_parity FOLDER PACKETS`
 //! needs no compiler, but root and a kernel that accepts queue disciplines by struct_ops. The
@@ -28,7 +28,7 @@ const RATE: Rate = Rate(10_000_000);
 /// Parameters of a queue: name and value.
 type Values = &'static [(&'static str, &'static str)];
 /// Queues with their parameters, and one parameter that is one step off.
-const QUEUES: [(&str, Values, (&str, &str)); 8] = [
+const QUEUES: [(&str, Values, (&str, &str)); 12] = [
     ("priority", &[], ("colours", "2")),
     ("priority", &[("shared", "false")], ("shared", "true")),
     ("priority", &[("pushout", "false")], ("pushout", "true")),
@@ -38,6 +38,11 @@ const QUEUES: [(&str, Values, (&str, &str)); 8] = [
     ("fq-codel", &[("ecn", "false")], ("quantum", "1499B")),
     // A buffer that is full in each phase of overload.
     ("fq-codel", &[("ecn", "false"), ("limit", "100p")], ("limit", "101p")),
+    // A packet is ECN-capable or of L4S by its number.
+    ("codel", &[], ("ecn", "false")),
+    ("fq-codel", &[("limit", "200p")], ("ecn", "false")),
+    ("priority-red", &[("ecn", "true")], ("ecn", "false")),
+    ("dualpi2", &[], ("coupling", "2.001")),
 ];
 
 /// A packet of the test.
@@ -45,6 +50,7 @@ const QUEUES: [(&str, Values, (&str, &str)); 8] = [
 struct Packet {
     number: u32,
     view: View,
+    is_marked: bool,
 }
 
 impl Waits for Packet {
@@ -52,7 +58,9 @@ impl Waits for Packet {
         self.view
     }
 
-    fn mark(&mut self) {}
+    fn mark(&mut self) {
+        self.is_marked = self.view.flags & View::ECT != 0;
+    }
 }
 
 /// An arrival.
@@ -69,8 +77,14 @@ struct Arrival {
 struct Fate {
     time_ns: u64,
     number: u32,
-    is_dropped: u32,
+    /// [`SENT`] and the like.
+    end: u32,
 }
+
+/// Ends of a packet: `ML_SENT` and its successors.
+const SENT: u32 = 0;
+const LOST: u32 = 1;
+const SENT_WITH_CE: u32 = 2;
 
 /// An action of the test at a time: send a packet, or make the device ask for the next one.
 #[derive(Debug, Clone, Copy)]
@@ -107,12 +121,15 @@ fn main() -> ExitCode {
             }
         };
         let at = (0..expected.len().max(seen.len())).find(|at| expected.get(*at) != seen.get(*at));
-        let drops = expected.iter().filter(|fate| fate.is_dropped != 0).count();
+        let count = |end: u32| expected.iter().filter(|fate| fate.end == end).count();
+        let (drops, marks) = (count(LOST), count(SENT_WITH_CE));
         let is_noticed = changed != seen;
         let verdict = if at.is_none() && is_noticed { "pass" } else { "FAIL" };
         failed += u32::from(verdict == "FAIL");
         let (left, total) = (expected.len() - drops, arrivals.len());
-        println!("{verdict}  {name} {values:?}: {total} packets, {left} departures, {drops} drops");
+        println!(
+            "{verdict}  {name} {values:?}: {total} packets, {left} departures, {marks} marks, {drops} drops"
+        );
         if let Some(at) = at {
             println!("      at {at}: simulator {:?}, kernel {:?}", expected.get(at), seen.get(at));
         }
@@ -189,11 +206,13 @@ fn simulate(params: &Params, arrivals: &[Arrival]) -> (Vec<Event>, Vec<Fate>) {
         let now_ns = arrival.time_ns;
         events.push(Event { time_ns: now_ns, arrival: Some(number) });
         let mark = number as u32 + 1;
-        let view = View::new(arrival.ip_bytes).with_colour(to_colour(arrival.colour));
+        let flags = [0, View::ECT, View::ECT, View::ECT | View::L4S][mark as usize & 3];
+        let view = View::new(arrival.ip_bytes).with_colour(to_colour(arrival.colour)).with_flags(flags);
         let random = mark.wrapping_mul(2_654_435_761);
         let chance = ((random >> 27).wrapping_mul(0x9e37_79b9), random);
-        bands.enqueue(Packet { number: mark, view }, &view, chance, now_ns, |packet, _| {
-            fates.push(Fate { time_ns: now_ns, number: packet.number, is_dropped: 1 });
+        let packet = Packet { number: mark, view, is_marked: false };
+        bands.enqueue(packet, &view, chance, now_ns, |packet, _| {
+            fates.push(Fate { time_ns: now_ns, number: packet.number, end: LOST });
         });
         if !is_sending {
             free_ns = now_ns;
@@ -214,9 +233,10 @@ fn depart(bands: &mut Bands<Packet>, free_ns: &mut u64, fates: &mut Vec<Fate>) -
     let now_ns = *free_ns;
     let mut dropped = Vec::new();
     let next = bands.dequeue(now_ns, |packet, _| dropped.push(packet.number));
-    fates.extend(dropped.iter().map(|number| Fate { time_ns: now_ns, number: *number, is_dropped: 1 }));
+    fates.extend(dropped.iter().map(|number| Fate { time_ns: now_ns, number: *number, end: LOST }));
     let Some((packet, ..)) = next else { return false };
-    fates.push(Fate { time_ns: now_ns, number: packet.number, is_dropped: 0 });
+    let end = if packet.is_marked { SENT_WITH_CE } else { SENT };
+    fates.push(Fate { time_ns: now_ns, number: packet.number, end });
     *free_ns = now_ns + RATE.tx_time(u64::from(packet.view.ip_bytes + LINK_HEADER)).0;
     true
 }

@@ -46,11 +46,8 @@ impl Named {
 /// Returns the clause that says why a queue cannot run as a queue discipline of the kernel; `None`
 /// if it can.
 pub(crate) fn find_native_obstacle(queue: &Policy) -> Option<&'static str> {
-    if queue.reads_applications() {
-        return Some("which reads the application of a packet, and the kernel knows none");
-    }
-    let marks = "which marks packets, since a queue discipline by struct_ops may not write into them";
-    queue.marks().then_some(marks)
+    let why = "which reads the application of a packet, and the kernel knows none";
+    queue.reads_applications().then_some(why)
 }
 
 /// The queue that a program decides for, after its markers.

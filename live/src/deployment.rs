@@ -7,7 +7,7 @@ use crate::native_queue::Native;
 use crate::object::{self, Combination, Named, Queue, resolve_include};
 use crate::qdisc::Qdisc;
 use crate::request::{self, Mode, Request, User, Via};
-use crate::spared;
+use crate::{links, spared};
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
 use mousehole_scheme::install::line::{FULL_PACKET, format_tc_rate};
 use mousehole_scheme::install::{self, Line, LiveQueue};
@@ -266,7 +266,9 @@ impl Deployment {
         let mut deployment = Deployment::from_markers(request, &scheme, &parts, set_up)?;
         match request.mode {
             Mode::Mark => deployment.set_marks(request, device, root)?,
-            Mode::Up if request.native => deployment.set_native_queue(queue, &values, dropper, fifo)?,
+            Mode::Up if request.native => {
+                deployment.set_native_queue(queue, &values, dropper, fifo, is_ifb(request, device))?;
+            }
             Mode::Up => {
                 let queue = install::place_queue(queue, &values, !parts.is_empty(), &fifo.to_line());
                 deployment.set_queue(queue.map_err(Failure::new)?, dropper, fifo)?;
@@ -337,13 +339,14 @@ impl Deployment {
     /// Sets the queue of an `up --native`: a header, whose parameters are `params`.
     ///
     /// # Errors
-    /// A sentence when the queue is no header, or cannot be one of the kernel's.
+    /// A sentence when the queue is no header, cannot be one of the kernel's, or marks packets at an IFB.
     fn set_native_queue(
         &mut self,
         queue: Part,
         values: &BTreeMap<&'static str, String>,
         params: Option<Params>,
         fifo: Fifo,
+        is_ifb: bool,
     ) -> Result<()> {
         let Some(params) = params.filter(|params| params.policy().kind() == PolicyKind::Queue) else {
             return Err(Failure::new(format!(
@@ -352,8 +355,16 @@ impl Deployment {
                 queue.name()
             )));
         };
+        let queue = Native::new(&params, values)?;
+        if queue.marks && is_ifb {
+            return Err(Failure::new(format!(
+                "--native cannot run {}, which marks packets, at an IFB, since a clone of a packet is not received there; give \
+                 ecn=false if the queue has that parameter",
+                queue.name
+            )));
+        }
         self.native = Some(resolve_include(params.policy())?);
-        self.shaper = Shaper::Native { fifo, queue: Native::new(&params, values)? };
+        self.shaper = Shaper::Native { fifo, queue };
         self.dropper = Some(params);
         set_classes(&mut self.action, COLOURS as u32);
         Ok(())
@@ -582,6 +593,8 @@ impl Plan {
             link_header_bytes: device.link_header_bytes,
             user_is_destination: u32::from(request.user == User::Destination),
             longest_wait_ms: self.longest_wait.map_or(0, |wait| (wait.as_secs() * 1000.0).ceil() as u32),
+            has_twins: u32::from(matches!(&self.shaper, Shaper::Native { queue, .. } if queue.marks)),
+            reserved: 0,
             limit: layout::Limit { count, unit, reserved: 0 },
             action: self.action,
             trial: self.trial,
@@ -600,6 +613,12 @@ impl Plan {
         bytes.resize(bytes.len().next_multiple_of(8), 0);
         bytes
     }
+}
+
+/// Returns whether a deployment is at an IFB: of a device's downloads, or one that is there.
+fn is_ifb(request: &Request, device: &Device) -> bool {
+    request.download.is_some()
+        || links::find(&device.name).is_some_and(|link| link.kind.as_deref() == Some("ifb"))
 }
 
 /// Fails if the request has options of our own CAKE but installs none.

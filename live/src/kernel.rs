@@ -23,7 +23,7 @@ const FILTER_HANDLE: u32 = 0x6d48;
 pub(crate) const FILTER_PRIORITY: u32 = 0x6d48;
 
 /// The maps that outlive a command and a program.
-pub const PINNED: [&str; 11] = [
+pub const PINNED: [&str; 12] = [
     "ml_flows",
     "ml_tags",
     "ml_transfers",
@@ -32,6 +32,7 @@ pub const PINNED: [&str; 11] = [
     "ml_control",
     "ml_agent",
     "ml_state",
+    "ml_queues",
     "ml_counters",
     "ml_published",
     "ml_ended",

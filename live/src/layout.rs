@@ -211,6 +211,10 @@ pub struct Settings {
     pub user_is_destination: u32,
     /// The longest time that a packet waits for tokens; 0 if packets are policed.
     pub longest_wait_ms: u32,
+    /// 1 if a native queue behind the program marks packets.
+    pub has_twins: u32,
+    /// Zero.
+    pub reserved: u32,
     /// The queue's buffer.
     pub limit: Limit,
     /// What is done with packets.
@@ -395,6 +399,8 @@ mod tests {
                 link_header_bytes,
                 user_is_destination,
                 longest_wait_ms,
+                has_twins,
+                reserved,
                 limit,
                 action,
                 trial

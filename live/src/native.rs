@@ -32,12 +32,14 @@ pub struct Counted {
     pub dropped_early: u64,
     /// Packets on the wire that were dropped because the buffer was full.
     pub dropped_forced: u64,
-    /// Arrivals that were dropped because the kernel had no memory for them.
+    /// Arrivals that were dropped because the kernel had no memory for them, or lost a twin.
     pub without_memory: u64,
     /// How often the policy named a band without a packet; the first packet left instead.
     pub faults: u64,
     /// How often the device asked for a packet more than 5 ms late.
     pub late: u64,
+    /// Packets on the wire that left with CE, because the policy marked them.
+    pub marked: u64,
 }
 
 /// Loads a device's queue and registers its kind with the kernel. Packets reach it once a queue
@@ -82,8 +84,9 @@ mod loader {
     /// Messages of libbpf and of the kernel's verifier.
     static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-    /// Loads the object, pins its maps and attaches the queue discipline's operations by a pinned
-    /// link. `settings` fill both slots. Replaces libbpf's print callback for the process.
+    /// Loads the object with the map `ml_queues` of the program at the egress, which must be
+    /// pinned. Pins its own maps and attaches the queue discipline's operations by a pinned link.
+    /// `settings` fill both slots. Replaces libbpf's print callback for the process.
     ///
     /// # Errors
     /// A sentence when the settings have the wrong size or a step is rejected; earlier pins stay.
@@ -95,6 +98,10 @@ mod loader {
         set_print(Some((PrintLevel::Warn, record_message)));
         let mut open = ObjectBuilder::default().open_memory(object).map_err(|error| refused(&error))?;
         for mut map in open.maps_mut() {
+            if map.name() == "ml_queues" {
+                // The program at the egress has it, too.
+                map.reuse_pinned_map(place.map("ml_queues")).map_err(|error| refused(&error))?;
+            }
             if map.map_type() == MapType::StructOps
                 && let Some(start) = map.initial_value_mut()
             {
@@ -196,7 +203,7 @@ pub fn read_counters(place: &Place) -> Option<Counted> {
     let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten()?;
     let words: Vec<u64> =
         value.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes"))).collect();
-    let [green, yellow, red, sent_bytes, dropped_early, dropped_forced, without_memory, faults, late] =
+    let [green, yellow, red, sent_bytes, dropped_early, dropped_forced, without_memory, faults, late, marked] =
         words.try_into().ok()?;
     Some(Counted {
         sent: [green, yellow, red],
@@ -206,6 +213,7 @@ pub fn read_counters(place: &Place) -> Option<Counted> {
         without_memory,
         faults,
         late,
+        marked,
     })
 }
 
@@ -279,7 +287,10 @@ mod tests {
             let settings = native.settings(Rate(1_000_000), 14, [1, 2, 3], 14);
             assert_eq!(settings.len(), map.value_size() as usize, "{name}");
             let word = |at: usize| u32::from_ne_bytes(settings[at..at + 4].try_into().unwrap());
-            assert_eq!([word(0), word(4), word(8), word(12), word(16), word(20)], [1, 2, 3, 14, 14, 0]);
+            assert_eq!(
+                [word(0), word(4), word(8), word(12), word(16), word(20)],
+                [1, 2, 3, 14, 14, u32::from(native.marks)]
+            );
             assert_eq!(u64::from_ne_bytes(settings[24..32].try_into().unwrap()), 1_000_000);
             assert_eq!(settings[32..32 + params.bytes().len()], params.bytes());
         }

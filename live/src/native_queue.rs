@@ -16,6 +16,10 @@ pub struct Native {
     /// The policy's name.
     pub(crate) name: String,
     params: Vec<u8>,
+    /// Whether it marks packets, so that the program before it makes twins of those that are
+    /// ECN-capable.
+    #[serde(default)]
+    pub(crate) marks: bool,
 }
 
 impl Native {
@@ -29,13 +33,8 @@ impl Native {
         if let Some(why) = find_native_obstacle(policy) {
             return Err(Failure::new(format!("--native cannot run the queue {name}, {why}")));
         }
-        if values.get("ecn").is_some_and(|text| text == "true") {
-            return Err(Failure::new(format!(
-                "--native cannot run the queue {name} with ecn=true, since a queue discipline by struct_ops may not write into \
-                 packets; give ecn=false"
-            )));
-        }
-        Ok(Native { name: name.to_string(), params: params.bytes() })
+        let marks = policy.marks() || values.get("ecn").is_some_and(|text| text == "true");
+        Ok(Native { name: name.to_string(), params: params.bytes(), marks })
     }
 
     /// Returns the settings as the program reads them: `struct ml_native_all`. `overhead` and
@@ -48,7 +47,8 @@ impl Native {
         link_header_bytes: u32,
     ) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let words = priority.iter().chain([&link_header_bytes, &overhead, &0]);
+        let has_twins = u32::from(self.marks);
+        let words = priority.iter().chain([&link_header_bytes, &overhead, &has_twins]);
         words.for_each(|word| bytes.extend(word.to_ne_bytes()));
         bytes.extend(rate.0.to_ne_bytes());
         bytes.extend(&self.params);

@@ -12,11 +12,12 @@ include!("compile.rs");
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
 /// The sources of all programs, by file name; clang gets copies of them.
-const SOURCES: [(&str, &str); 18] = [
+const SOURCES: [(&str, &str); 20] = [
     ("account.h", include_str!("../bpf/account.h")),
     ("agent.h", include_str!("../bpf/agent.h")),
     ("inputs.h", include_str!("../bpf/inputs.h")),
     ("kernel.h", include_str!("../bpf/kernel.h")),
+    ("label.h", include_str!("../bpf/label.h")),
     ("layout.h", include_str!("../bpf/layout.h")),
     ("lock.h", include_str!("../bpf/lock.h")),
     ("native.c", include_str!("../bpf/native.c")),
@@ -29,6 +30,7 @@ const SOURCES: [(&str, &str); 18] = [
     ("state.h", include_str!("../bpf/state.h")),
     ("table.h", include_str!("../bpf/table.h")),
     ("trial.h", include_str!("../bpf/trial.h")),
+    ("twin.h", include_str!("../bpf/twin.h")),
     ("users.h", include_str!("../bpf/users.h")),
     ("write.h", include_str!("../bpf/write.h")),
 ];

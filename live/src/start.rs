@@ -673,6 +673,19 @@ fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs
             "the queue {} is a queue discipline of its own, which holds the packets and shapes",
             queue.name
         ));
+        if queue.marks {
+            lines.push(
+                "each ECN-capable packet waits there twice, as it is and with CE, and one of the two leaves"
+                    .into(),
+            );
+        }
+        let queues = links::find(&device.name).map_or(1, |link| link.queues);
+        if queues > 1 {
+            lines.push(format!(
+                "the {queues} hardware queues of {} share it and its lock, since one rate holds for all",
+                device.name
+            ));
+        }
     }
     if let Some(wait) = plan.longest_wait {
         let what = format!("packets beyond a user's profile wait for tokens, at most {} s", wait.as_secs());

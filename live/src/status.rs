@@ -641,6 +641,7 @@ fn format_device(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
 fn format_native(counted: &native::Counted) -> String {
     let mut parts = vec![format!("sent {} packets", format_number(counted.sent.iter().sum()))];
     let rest = [
+        ("marked CE", counted.marked),
         ("dropped early", counted.dropped_early),
         ("dropped for want of room", counted.dropped_forced),
         ("dropped for want of memory", counted.without_memory),

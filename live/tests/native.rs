@@ -5,6 +5,8 @@
 
 use mousehole_live::deployment::{Deployment, Shaper};
 use mousehole_live::device::Device;
+use mousehole_live::error::Failure;
+use mousehole_live::layout::{Plain as _, Settings};
 use mousehole_live::native::{IS_BUILT_IN, is_supported_by_kernel};
 use mousehole_live::object::find_built_in;
 use mousehole_live::request::{Mode, Request};
@@ -32,13 +34,54 @@ fn rehearse_with(words: &[&str]) -> (String, Option<i32>) {
 fn queues_that_the_kernel_cannot_run__are_refused_with_the_reason() {
     for (scheme, reason) in [
         ("rio-ps", "--native runs queues that are headers"),
-        ("dualpi2", "which marks packets, since a queue discipline by struct_ops may not write into them"),
         ("sfd|wrr", "reads the application of a packet, and the kernel knows none"),
     ] {
         let (said, status) = rehearse(scheme);
         assert!(said.contains(reason) && said.trim().lines().count() == 1, "{scheme}: {said}");
         assert_eq!(status, Some(2), "{scheme}");
     }
+}
+
+/// Returns the deployment of a scheme as a native queue at `lo`, or at the IFB of its downloads.
+fn plan(scheme: &str, is_download: bool) -> Result<Deployment, Failure> {
+    let request = Request {
+        scheme: scheme.into(),
+        rate: Some("3mbit".into()),
+        native: true,
+        download: is_download.then(|| "lo".into()),
+        ..Request::new(Mode::Up)
+    };
+    Deployment::new(&request, &Device::find("lo").unwrap(), None)
+}
+
+#[test]
+fn twins__are_made_before_queues_that_mark_and_no_others() {
+    for (scheme, wanted) in [
+        ("fq-codel", 1),
+        ("fq-codel(ecn=false)", 0),
+        ("codel", 1),
+        ("dualpi2", 1),
+        ("dualpi2(ecn=false)", 1),
+        ("lfp", 0),
+        ("pias", 0),
+        ("rio-ps|priority-red(ecn=true)", 1),
+        ("rio-ps|priority-red", 0),
+    ] {
+        let deployment = plan(scheme, false).unwrap();
+        let request = Request { rate: Some("3mbit".into()), native: true, ..Request::new(Mode::Up) };
+        let bytes = deployment.settings(&request, &Device::find("lo").unwrap());
+        assert_eq!(Settings::read(&bytes).has_twins, wanted, "{scheme}");
+    }
+}
+
+#[test]
+fn ifb__refuses_queues_that_mark() {
+    let error = plan("fq-codel", true).unwrap_err().to_string();
+    assert!(
+        error.contains("fq-codel, which marks packets, at an IFB") && error.contains("ecn=false"),
+        "{error}"
+    );
+    plan("fq-codel(ecn=false)", true).unwrap();
 }
 
 /// Writes the queue header of docs/own-policy.md into a folder. Returns its path.

@@ -9,7 +9,7 @@ use crate::native_part::NativePart;
 use crate::scheme::Scheme;
 use crate::units::Rate;
 use crate::values::Values;
-use mousehole_policy::{Key, Kind, Value};
+use mousehole_policy::{Key, Kind, Policy, Value};
 use std::collections::BTreeMap;
 
 /// The least that `mousehole-live up --overhead` takes on Ethernet, which is also its default there.
@@ -17,6 +17,10 @@ const LINK_HEADER: u32 = 14;
 
 /// Why a queue policy without classes as counterpart is not installed; completes "it …".
 pub const NOTHING_SCHEDULES: &str = "chooses what leaves next, for which nothing here makes classes";
+
+/// The command that runs a queue as a queue discipline of its own. Few kernels accept one, so that it counts as no
+/// installation.
+pub const NATIVE: &str = "`mousehole-live up --native`";
 
 /// The positions of a scheme's markers by the state that they keep; `None` for none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -93,9 +97,16 @@ pub fn place_queue(
         return refuse_cells(name, line).map(|()| LiveQueue::Classes(values.count("colours")));
     }
     if part.is_scheduler() {
-        return Err(match part.qdisc() {
-            Some((kind, _)) => qdisc_sentence(name, kind),
-            None => format!("the queue {name} exists in the simulator only, since it {NOTHING_SCHEDULES}"),
+        return Err(match (part.qdisc(), part) {
+            (Some((kind, _)), _) => qdisc_sentence(name, kind),
+            (None, Part::Policy(policy)) if is_native(policy) => {
+                format!(
+                    "the queue {name} {NOTHING_SCHEDULES}; {NATIVE} runs it where the kernel takes programs as queues"
+                )
+            }
+            (None, _) => {
+                format!("the queue {name} exists in the simulator only, since it {NOTHING_SCHEDULES}")
+            }
         });
     }
     let Part::Native(NativePart { install, .. }) = part else {
@@ -111,6 +122,11 @@ pub fn place_queue(
             Err(format!("the queue {name} exists in the simulator only, since it {reason}"))
         }
     }
+}
+
+/// Returns whether a kernel can run a queue's header as a queue discipline. It knows no applications.
+pub fn is_native(queue: &Policy) -> bool {
+    !queue.reads_applications()
 }
 
 /// Returns the sentence that our programs do not run a queue discipline of Linux, with the command that installs it.

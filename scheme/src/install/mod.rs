@@ -12,8 +12,8 @@ use crate::catalogue::{Part, Role};
 use crate::scheme::Scheme;
 use crate::values::Values;
 pub use line::{Install, Line, Qdisc};
-use live::NOTHING_SCHEDULES;
 pub use live::{LiveCommand, LiveQueue, Markers, Verb, place_markers, place_queue, refuse_shares_of_a_rate};
+use live::{NATIVE, NOTHING_SCHEDULES};
 pub use wred::WredProfile;
 use wred::{LOWER_EFFORT, Texts};
 
@@ -223,8 +223,13 @@ pub fn describe(part: Part) -> String {
     let qdisc = part.qdisc().map(|(kind, kernel)| format!("`tc qdisc … {kind}`, Linux {kernel} or later"));
     match part {
         Part::Policy(policy) if policy.reads_hints() => own("host"),
-        Part::Policy(_) if part.is_scheduler() && !part.has_classes() => {
-            qdisc.unwrap_or_else(|| format!("nothing: it {NOTHING_SCHEDULES}"))
+        Part::Policy(policy) if part.is_scheduler() && !part.has_classes() => {
+            let native = if live::is_native(policy) {
+                format!("; but {NATIVE} on few kernels")
+            } else {
+                String::new()
+            };
+            qdisc.unwrap_or_else(|| format!("nothing: it {NOTHING_SCHEDULES}{native}"))
         }
         Part::Policy(_) if part.role() == Role::Queue => {
             qdisc.into_iter().chain([own("up")]).collect::<Vec<_>>().join("; ")

@@ -172,6 +172,10 @@ fn nothing__has_its_reason() {
             "wrr",
             "the queue wrr exists in the simulator only, since it chooses what leaves next, for which nothing here makes classes",
         ),
+        (
+            "dualpi2",
+            "the queue dualpi2 chooses what leaves next, for which nothing here makes classes; `mousehole-live up --native` runs it where the kernel takes programs as queues",
+        ),
         ("ns2-sfd", "the marker ns2-sfd exists in the simulator only"),
         (
             "shred-edge|shred",
