@@ -194,7 +194,7 @@ fn token_bucket_of_others__is_replaced_on_demand() {
 
 #[test]
 fn burst_of_a_marker__is_judged_only_if_given() {
-    let device = make_device();
+    let device = Device { mtu: 65_536, ..make_device() };
     let deployment = |burst: Option<&str>| {
         let burst = burst.map(String::from);
         Deployment::new(&Request { burst, ..Request::new(Mode::Mark) }, &device, None)
@@ -202,7 +202,7 @@ fn burst_of_a_marker__is_judged_only_if_given() {
     deployment(None).unwrap();
     deployment(Some("70kB")).unwrap();
     let fault = deployment(Some("8kB")).unwrap_err().to_string();
-    assert_eq!(fault, "--burst is 8000 bytes; it must be from 65550 (a frame of lo) to 1073741824");
+    assert_eq!(fault, "--burst is 8000 bytes; it must be from 65550 (a frame of eth0) to 1073741824");
 }
 
 #[test]
