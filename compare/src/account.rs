@@ -127,7 +127,10 @@ fn amount_facts(summary: &Summary) -> Facts {
     let [clients, servers] = hosts.map(|(number, noun)| count_text(number.into(), noun));
     let [payload, wire] = [summary.payload_bytes, summary.wire_bytes].map(|bytes| size_text(bytes as f64));
     let mut found = vec![
-        ("connections", format!("{} with {}", summary.connections, count_text(summary.transfers as i64, "transfer"))),
+        (
+            "connections",
+            format!("{} with {}", summary.connections, count_text(summary.transfers as i64, "transfer")),
+        ),
         ("hosts", format!("{clients}, {servers}")),
         ("span", span_text(summary.span_s)),
         ("payload", format!("{payload}, {wire} on the wire")),

@@ -93,7 +93,8 @@ pub fn compile(command: &mut Command) -> io::Result<Output> {
             Err(io::Error::new(io::ErrorKind::TimedOut, why))
         }
         Ended::Waiting(_) => {
-            let why = "it waits for what does not come; what is included may be a pipe, and must be a regular file";
+            let why =
+                "it waits for what does not come; what is included may be a pipe, and must be a regular file";
             Err(io::Error::new(io::ErrorKind::TimedOut, why))
         }
     }
@@ -283,8 +284,13 @@ fn end_as_program(program: libc::pid_t, processor_seconds: u64) -> ! {
 mod tests {
     use super::*;
 
-    const TIGHT: Limits =
-        Limits { seconds: 1, waiting_seconds: None, processor_seconds: 1, memory_bytes: Some(1 << 30), file_bytes: 1000 };
+    const TIGHT: Limits = Limits {
+        seconds: 1,
+        waiting_seconds: None,
+        processor_seconds: 1,
+        memory_bytes: Some(1 << 30),
+        file_bytes: 1000,
+    };
 
     fn run_shell(script: &str, limits: &Limits) -> Ended {
         run(Command::new("sh").args(["-c", script]), limits).expect("sh starts")
@@ -319,7 +325,10 @@ mod tests {
         assert!(matches!(run_shell("sleep 100 & sleep 100", &limits), Ended::Waiting(_)));
         assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
         let busy = "while :; do :; done";
-        assert!(matches!(run_shell(busy, &Limits { seconds: 3, processor_seconds: 9, ..limits }), Ended::TooLong(_)));
+        assert!(matches!(
+            run_shell(busy, &Limits { seconds: 3, processor_seconds: 9, ..limits }),
+            Ended::TooLong(_)
+        ));
     }
 
     #[test]

@@ -127,7 +127,9 @@ fn policy_template(py: Python<'_>, kind: &str, name: &str) -> PyResult<String> {
         "marker" => template(TemplateKind::Marker, name),
         "dropper" => template(TemplateKind::Dropper, name),
         "queue" => template(TemplateKind::Queue, name),
-        _ => return Err(errors::to_python(py, Error::field("kind", quote(kind), "marker, dropper or queue"))),
+        _ => {
+            return Err(errors::to_python(py, Error::field("kind", quote(kind), "marker, dropper or queue")));
+        }
     };
     let allowed = "a name of lower-case letters, digits and hyphens, a letter first, that no scheme or shipped policy has";
     let made = made.ok().filter(|_| scenario::find_name_fault(name).is_none());

@@ -20,8 +20,8 @@ pub mod values;
 pub use catalogue::{NamedScheme, Part, Role};
 pub use link_context::LinkContext;
 pub use scheme::Scheme;
+pub use scheme::find_name_fault;
 #[cfg(feature = "native")]
 pub use scheme::load_policy;
-pub use scheme::find_name_fault;
 pub use schemes::SCHEMES;
 pub use shape::Shape;

@@ -516,7 +516,9 @@ pub fn find_name_fault(name: &str) -> Option<String> {
     let is_native = crate::parts::NATIVE_PARTS.iter().any(|part| part.name == name);
     match find_named_scheme(name).is_some() || is_native {
         true => Some(format!("a scheme named {name} exists already; give the header another name")),
-        false if name == EVERY => Some(format!("{name} stands for every scheme; give the header another name")),
+        false if name == EVERY => {
+            Some(format!("{name} stands for every scheme; give the header another name"))
+        }
         false => None,
     }
 }

@@ -251,8 +251,13 @@ fn encode_inputs(inputs: &[Input]) -> Vec<u8> {
 }
 
 /// Limits of the program, without one of memory, as a sanitizer reserves more than it uses.
-const LIMITS: Limits =
-    Limits { seconds: 120, waiting_seconds: None, processor_seconds: 120, memory_bytes: None, file_bytes: 1 << 30 };
+const LIMITS: Limits = Limits {
+    seconds: 120,
+    waiting_seconds: None,
+    processor_seconds: 120,
+    memory_bytes: None,
+    file_bytes: 1 << 30,
+};
 
 /// Returns one sentence from a sanitizer's report on standard error; `None` if there is no report.
 fn sanitizer_sentence(report: &str) -> Option<String> {

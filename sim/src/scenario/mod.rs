@@ -22,12 +22,12 @@ mod tcp;
 pub mod topology;
 
 pub use emulation::Emulation;
-#[cfg(feature = "native")]
-pub use mousehole_scheme::{find_name_fault, load_policy};
 pub use mousehole_scheme::{
     LinkContext, NamedScheme, Part, Role, SCHEMES, Scheme, Shape, catalogue, install, link_context,
     native_part, scheme, schemes, values,
 };
+#[cfg(feature = "native")]
+pub use mousehole_scheme::{find_name_fault, load_policy};
 pub use plan::Plan;
 pub use run::{RunResult, refuse_fault, run};
 pub use spec::Scenario;

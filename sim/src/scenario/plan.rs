@@ -146,8 +146,10 @@ impl Plan {
     fn check_nqb(self) -> Result<Plan> {
         let traffic = &self.scenario.traffic;
         let mut models = self.models();
-        let is_marked = models.any(|(_, model)| matches!(model, Model::Voip(_) | Model::Game(_) | Model::VideoCall(_)));
-        let reads_files = !traffic.files.is_empty() || traffic.mix.iter().any(|entry| !entry.files.is_empty());
+        let is_marked =
+            models.any(|(_, model)| matches!(model, Model::Voip(_) | Model::Game(_) | Model::VideoCall(_)));
+        let reads_files =
+            !traffic.files.is_empty() || traffic.mix.iter().any(|entry| !entry.files.is_empty());
         let is_listed = traffic.connections.iter().any(|spec| spec.datagrams.is_some());
         drop(models);
         if !traffic.nqb || is_marked || reads_files || is_listed {

@@ -91,7 +91,8 @@ impl Corrections {
         let Some(Correction { text, hidden_by, .. }) = idle else { return Ok(()) };
         Err(match self.0.get(hidden_by.load(Ordering::Relaxed)) {
             Some(Correction { text: earlier, .. }) => {
-                let problem = format!("classifies no flow, as \"{earlier}\" comes first and takes all that it matches");
+                let problem =
+                    format!("classifies no flow, as \"{earlier}\" comes first and takes all that it matches");
                 Error::faulty(field, quote(text), problem, "given before it, or left out")
             }
             None => Error::faulty(field, quote(text), "matches no flow", "a condition that some flow meets"),
@@ -116,7 +117,13 @@ impl Correction {
             })
             .collect::<Result<_>>()?;
         let class = FlowClass::parse(field, class.trim())?;
-        Ok(Correction { text: text.to_string(), conditions, class, matched: AtomicU64::new(0), hidden_by: AtomicUsize::new(NONE) })
+        Ok(Correction {
+            text: text.to_string(),
+            conditions,
+            class,
+            matched: AtomicU64::new(0),
+            hidden_by: AtomicUsize::new(NONE),
+        })
     }
 
     /// Returns whether a flow meets all conditions.

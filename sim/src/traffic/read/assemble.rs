@@ -409,7 +409,8 @@ impl Collector {
             skipped.iter().map(|skipped| format!("{} skipped as {}", skipped.rows, skipped.reason)).collect();
         let faults = self.sum_faults();
         let faulty = faults.first.map(|first| format!("{} not understood, the first: {first}", faults.count));
-        let account: Vec<String> = std::iter::once(count_text(rows, "row")).chain(why).chain(faulty).collect();
+        let account: Vec<String> =
+            std::iter::once(count_text(rows, "row")).chain(why).chain(faulty).collect();
         let doubts = self.notes.iter().filter(|note| note.kind == NoteKind::Doubt);
         let doubts: String = doubts.map(|note| format!("; {}", note.text)).collect();
         let account = format!("{}{}{doubts}", account.join(", "), self.other_direction_clause());

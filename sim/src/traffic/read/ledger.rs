@@ -166,4 +166,3 @@ impl Ledger {
 pub fn count_text(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
-
