@@ -139,7 +139,10 @@ def test_compare__bad_file(
         (["paper", "new"], "new: give one name"),
         (["paper", "new", "A b"], "a name has small letters"),
         (["paper", "xyz"], 'paper: there is no paper "xyz"'),
-        (["paper", "list", "table", "4"], "--table: the list of papers takes no options; name a paper"),
+        (
+            ["paper", "list", "table", "4"],
+            'list: "table" is too much; the list of papers takes no options; name a paper',
+        ),
         (["paper", "list", "--all"], "--all: the list of papers takes no options"),
         (["paper", "--html", "report"], "--html: the list of papers takes no options"),
         (["paper", "list", "--seeds", "2"], "--seeds: the list of papers takes no options"),

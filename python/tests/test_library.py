@@ -194,6 +194,9 @@ def test_arguments__of_another_type_are_refused_in_one_sentence(call: Any, words
         ({"apps": 3}, "apps: "),
         ({"dask": 3}, "dask: "),
         ({"reporter": 3}, "reporter: "),
+        ({"baseline": 3}, 'baseline: "3" is not allowed; it must be a text'),
+        ({"at": ["down"]}, "at: "),
+        ({"jobs": 10**400}, "jobs: "),
     ],
 )
 def test_options__of_another_type_are_refused_in_one_sentence(options: dict[str, Any], words: str) -> None:

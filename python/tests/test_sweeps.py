@@ -123,6 +123,10 @@ def test_show__effects_and_pictures(small: mousehole.Sweep, tmp_path: Path) -> N
     assert "8 cells × 2 seeds\nNothing is compared with droptail: no cell has" in done.stdout
     assert "sfd.th  5kB" in done.stdout
     assert len(pl.read_csv(tmp_path / "c.csv")) == 12
+    for option, word in (("--value", "nope"), ("--against", "red"), ("--x", "rate")):
+        refused = run_sweep("show", str(small.folder), option, word, "--plot", "p.png", cwd=tmp_path)
+        assert refused.returncode == 2
+        assert f"error: {option}: there is no" in refused.stderr
 
 
 def test_scipy__is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -248,9 +248,14 @@ def check_buffer(field: str, text: str) -> str:
 
 
 def require_at_least(field: str, value: int, lowest: int) -> int:
-    """Returns `value`; raises `MouseholeError` unless it is a whole number of at least `lowest`."""
+    """Returns `value`; raises `MouseholeError` unless it is a whole number of at least `lowest`.
+
+    So it does for one of more than `MOST_DIGITS` digits, which is no seed.
+    """
     if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
         raise field_error(field, value, f"a whole number of at least {lowest}")
+    if field not in MOST and value >= 10**MOST_DIGITS:
+        raise field_error(field, value, f"a whole number of at most {MOST_DIGITS} digits")
     return value
 
 

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, get_args, get_origin
 
 from mousehole.base import defaults
 from mousehole.base._errors import field_error
@@ -210,6 +210,7 @@ class RunOptions:
 
         Numbers, quantities and lists with commas are checked where they are read.
         """
+        types = {item.name: item.type for item in fields(self)}
         for name, (default, words) in command_line_options(type(self)).items():
             given, field_name = getattr(self, name), name.rstrip("_")
             if words.kind is bool:
@@ -220,10 +221,16 @@ class RunOptions:
                 require_mapping(field_name, given)
             elif words.kind is list and not isinstance(given, str):
                 object.__setattr__(self, name, require_texts(field_name, given))
-        if self.dask is not None and not isinstance(self.dask, str):
-            raise field_error("dask", str(self.dask), "the address of a scheduler, such as tcp://HOST:8786")
+            elif not isinstance(given, str) and _is_text_alone(types[name]):
+                raise field_error(field_name, str(given), "a text")
         if self.reporter is not None and not callable(getattr(self.reporter, "say", None)):
             raise field_error("reporter", str(self.reporter), "an object with the methods of Reporter")
+
+
+def _is_text_alone(kind: Any) -> bool:
+    """Returns whether a field of this type takes texts only: `str`, or words, perhaps None as well."""
+    kinds = {str if get_origin(one) is Literal else one for one in get_args(kind) or (kind,)}
+    return kinds - {type(None)} == {str} or get_origin(kind) is Literal
 
 
 @dataclass(frozen=True, kw_only=True)

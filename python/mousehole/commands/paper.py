@@ -92,7 +92,7 @@ def paper_command(
 
 
 LIST_TAKES_NONE = (
-    "the list of papers takes nothing more; name a paper, such as mousehole paper sfd, or give --all alone"
+    "the list of papers takes no options; name a paper, such as mousehole paper sfd, or give --all alone"
 )
 
 

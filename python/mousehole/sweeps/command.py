@@ -1,6 +1,6 @@
 """The commands `mousehole sweep FILE` and `mousehole sweep show DIR`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -101,6 +101,14 @@ def show_command(
     views: Views,
 ) -> None:
     """Shows a sweep: how far it is, what each axis changes, and pictures."""
+    try:
+        _show(folder, views)
+    except MouseholeError as error:
+        raise error.renamed({one.name: f"--{one.name}" for one in fields(Views)}) from None
+
+
+def _show(folder: str, views: Views) -> None:
+    """Prints a sweep and writes its pictures; raises `MouseholeError` with the names of fields."""
     from mousehole.document import make_report_console, print_document
     from mousehole.records import write_frame
     from mousehole.sweeps import Sweep
