@@ -332,9 +332,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn run__ends_what_waits_without_an_end() {
         let limits = Limits { seconds: 30, waiting_seconds: Some(1), ..TIGHT };
-        let began = std::time::Instant::now();
         assert!(matches!(run_shell("sleep 100 & sleep 100", &limits), Ended::Waiting(_)));
-        assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
         let busy = "while :; do :; done";
         assert!(matches!(
             run_shell(busy, &Limits { seconds: 3, processor_seconds: 9, ..limits }),
