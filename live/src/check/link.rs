@@ -189,7 +189,8 @@ fn judge_offloads(name: &str, text: &str) -> Vec<Finding> {
         found.push(Finding::worth_knowing(
             "gso",
             format!(
-                "super-packets ({} on) count as the packets that they become, but get one decision together; it matters to `up`",
+                "super-packets ({} on) count as the packets that they become, but get one decision together; it matters to `up`, \
+                 whose --no-gso keeps apart what this machine sends, while `ethtool -K IN gro off` does so for what comes in at IN",
                 whole.join(", ")
             ),
             format!("mousehole-live up {name} --rate RATE --no-gso"),
