@@ -410,7 +410,7 @@ impl Answer<'_> {
         let mut lines: Vec<String> =
             self.pays_text(near, "Not recommended", self.cell.plan.harm_reference()).into_iter().collect();
         lines.extend(self.own_harm_text());
-        lines.extend(choice.preferred_to.as_ref().map(|preference| self.preferred_text(chosen, preference)));
+        lines.extend(choice.preferred_to.iter().map(|preference| self.preferred_text(chosen, preference)));
         lines.extend(self.may_pay_text(chosen));
         lines.extend(self.price_text(chosen, &found.shown));
         let alternative = find_alternative(self.judged, chosen, &found.shown);
@@ -455,7 +455,7 @@ impl Answer<'_> {
 }
 
 impl Traits for Answer<'_> {
-    /// Of a model fitted to a capture with calls only: other traffic's calls last, and the runs show who pays.
+    /// Only a model fitted to a capture with calls counts: other traffic's calls last, and the runs show who pays.
     fn demotes(&self, scheme: usize) -> bool {
         self.setting.demotes_calls[scheme] && self.cell.is_fitted() && self.has_calls()
     }

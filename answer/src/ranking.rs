@@ -71,15 +71,15 @@ pub fn find_candidates(
 pub struct Choice {
     /// The scheme.
     pub scheme: usize,
-    /// Why it is preferred to a scheme of a smaller mean, if it is.
-    pub preferred_to: Option<Preference>,
+    /// Why it is preferred to other schemes, each of which would be recommended without the next reason.
+    pub preferred_to: Vec<Preference>,
 }
 
 /// Why a scheme is preferred to one of a smaller mean: for [`Reason::Estimated`] and [`Reason::Demotes`] it is at most
 /// 10 % slower than that one, otherwise at most 5 %.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preference {
-    /// The scheme of the smaller mean.
+    /// The scheme that it takes the place of.
     pub other: usize,
     /// Who pays under the other scheme, or may; see `reason`.
     pub pays: Vec<Veto>,
@@ -137,43 +137,63 @@ pub trait Traits {
 /// under the first; and else one of those within 5 % under which nobody pays against the first and
 /// whose long transfers are shown to take less. One within 5 % under which nobody pays, against the
 /// baseline either, takes the place of a scheme under which somebody is shown to pay against it; and
-/// one that `tc` alone installs takes that of one that needs more and serves nobody better.
+/// one that `tc` alone installs takes that of one that needs more and serves nobody better. Neither
+/// of these two is further from the first than the scheme in whose place it comes may be.
 ///
 /// # Panics
 /// Without a scheme in `found.shown`.
 pub fn choose(judged: &Judged, found: &Candidates, traits: &impl Traits) -> Choice {
-    let served = choose_by_service(judged, found, traits);
-    let spared = find_harmless_today(judged, served.scheme, &found.shown, traits).unwrap_or(served);
-    match find_simpler(judged, spared.scheme, &found.shown, traits) {
-        None => spared,
-        Some(scheme) => {
-            let (other, pays, gains_less) = (spared.scheme, Vec::new(), Vec::new());
-            Choice {
-                scheme,
-                preferred_to: Some(Preference { other, pays, gains_less, reason: Reason::Simple }),
-            }
-        }
-    }
-}
-
-/// Returns the choice without regard to who pays against the baseline and to what is needed to install it.
-fn choose_by_service(judged: &Judged, found: &Candidates, traits: &impl Traits) -> Choice {
     let cell = &judged.cell;
     let least = found.shown[0];
     let before = found.ranked.iter().take_while(|scheme| **scheme != least);
     let always = before.copied().find(|scheme| is_always_faster(cell, *scheme, least));
     let first = always.unwrap_or(least);
-    let level: Vec<usize> = select_within(cell, first, &found.shown, MARGIN).collect();
+    let served = choose_by_service(judged, first, always.is_none(), &found.shown, traits);
+    let is_within = |scheme: usize, most| primary_ratio(cell, scheme, first).mean <= libm::log1p(most);
+    let most = if served.scheme == first || is_within(served.scheme, MARGIN) { MARGIN } else { NEAR };
+    let allowed: Vec<usize> =
+        found.shown.iter().copied().filter(|scheme| *scheme == first || is_within(*scheme, most)).collect();
+    let spared = find_harmless_today(judged, served.scheme, &allowed, traits);
+    let spared = replace(judged, served, spared);
+    let simple = find_simpler(judged, spared.scheme, &allowed, traits).map(|scheme| {
+        let (other, pays, gains_less) = (spared.scheme, Vec::new(), Vec::new());
+        Choice { scheme, preferred_to: vec![Preference { other, pays, gains_less, reason: Reason::Simple }] }
+    });
+    replace(judged, spared, simple)
+}
+
+/// Returns `next`, if there is one, with what still holds for it of the preferences of `former`; else `former`.
+fn replace(judged: &Judged, former: Choice, next: Option<Choice>) -> Choice {
+    let Some(Choice { scheme, preferred_to }) = next else { return former };
+    let restate = |one: Preference| match one.reason {
+        Reason::Shown => find_preference(judged, scheme, one.other),
+        _ => Some(Preference { gains_less: judged.payers(scheme, one.other).to_vec(), ..one }),
+    };
+    let kept = former.preferred_to.into_iter().filter_map(restate);
+    Choice { scheme, preferred_to: kept.chain(preferred_to).collect() }
+}
+
+/// Returns the choice near `first`, without regard to who pays against the baseline and to what is needed to install it.
+/// `may_tie` says that shorter long transfers decide between schemes that are level.
+fn choose_by_service(
+    judged: &Judged,
+    first: usize,
+    may_tie: bool,
+    shown: &[usize],
+    traits: &impl Traits,
+) -> Choice {
+    let cell = &judged.cell;
+    let level: Vec<usize> = select_within(cell, first, shown, MARGIN).collect();
     let preferred = find_preferred(judged, first, &level);
-    if let Some(preferred) = preferred.or_else(|| find_cautious(judged, first, &found.shown, traits)) {
+    if let Some(preferred) = preferred.or_else(|| find_cautious(judged, first, shown, traits)) {
         return preferred;
     }
     let long = |scheme: &usize| long_ratio(cell, *scheme, first).mean;
     let saves = |scheme: &usize| long_ratio(cell, *scheme, first).high < 0.0;
-    let ties = level.into_iter().filter(|scheme| always.is_none() && saves(scheme));
+    let ties = level.into_iter().filter(|scheme| may_tie && saves(scheme));
     let ties = ties.filter(|scheme| judged.payers(*scheme, first).is_empty());
     let scheme = ties.min_by(|own, other| long(own).total_cmp(&long(other))).unwrap_or(first);
-    Choice { scheme, preferred_to: None }
+    Choice { scheme, preferred_to: Vec::new() }
 }
 
 /// A scheme that serves other classes, where none is shown to serve short transfers better than the baseline does.
@@ -266,7 +286,7 @@ pub fn find_alternative(judged: &Judged, chosen: usize, shown: &[usize]) -> Opti
 /// Of several, a later one takes the place of an earlier one by the same rule.
 fn find_preferred(judged: &Judged, first: usize, level: &[usize]) -> Option<Choice> {
     let against_first = level.iter().filter_map(|scheme| {
-        let preferred_to = Some(find_preference(judged, *scheme, first)?);
+        let preferred_to = vec![find_preference(judged, *scheme, first)?];
         Some(Choice { scheme: *scheme, preferred_to })
     });
     let takes_place = |best: Choice, next: Choice| {
@@ -290,7 +310,7 @@ fn find_cautious(judged: &Judged, first: usize, shown: &[usize], traits: &impl T
     let is_harmless = |scheme: &usize| judged.possible_payers(*scheme).is_empty() && !traits.demotes(*scheme);
     let scheme = select_within(&judged.cell, first, shown, NEAR).find(is_harmless)?;
     let gains_less = judged.payers(scheme, first).to_vec();
-    Some(Choice { scheme, preferred_to: Some(Preference { other: first, pays, gains_less, reason }) })
+    Some(Choice { scheme, preferred_to: vec![Preference { other: first, pays, gains_less, reason }] })
 }
 
 /// Returns the first of the schemes level with `first` under which nobody pays by estimate, neither against the baseline nor
@@ -313,7 +333,7 @@ fn find_harmless_today(
     };
     let scheme = select_within(&judged.cell, first, shown, MARGIN).find(is_harmless)?;
     let gains_less = judged.payers(scheme, first).to_vec();
-    let preferred_to = Some(Preference { other: first, pays, gains_less, reason: Reason::Today });
+    let preferred_to = vec![Preference { other: first, pays, gains_less, reason: Reason::Today }];
     Some(Choice { scheme, preferred_to })
 }
 
@@ -454,7 +474,7 @@ mod tests {
     fn choose__of_level_schemes_prefers_the_one_under_which_calls_do_better() {
         let found = chosen(&SCHEMES, [0.3, 0.2, 0.15, 0.1], 0.0, &[]);
         assert_eq!(found.scheme, 3, "it serves calls better than the second, too");
-        let Preference { other, pays, .. } = found.preferred_to.unwrap();
+        let Preference { other, pays, .. } = found.preferred_to.into_iter().next().unwrap();
         let text = "calls: datagrams lost 10 % → 20 %, +10 points (+10…+10), of +0.5 points allowed";
         assert_eq!((other, pays.len(), pays[0].text.as_str()), (1, 1, text));
         assert_eq!(chosen(&SCHEMES, [0.3, 0.2, 0.1, 0.1], 0.0, &[]).scheme, 2, "of equals the smaller mean");
@@ -462,7 +482,7 @@ mod tests {
 
     #[test]
     fn choose__prefers_nothing_by_chance_nor_within_a_margin() {
-        let first = Choice { scheme: 1, preferred_to: None };
+        let first = Choice { scheme: 1, preferred_to: Vec::new() };
         assert_eq!(chosen(&SCHEMES, [0.3, 0.104, 0.101, 0.1], 0.0, &[]), first, "within half a point");
         assert_eq!(chosen(&SCHEMES, [0.3, 0.2, 0.15, 0.1], 0.0, &["none"]), first, "without margins");
         let slower = [SCHEMES[0], SCHEMES[1], ("sfd", 0.53, 10.0), ("cake", 0.54, 10.0)];
@@ -476,7 +496,7 @@ mod tests {
             chosen(&near, lost, 5.0, &[])
         };
         let one = found(0.54, [0.3, 0.2, 0.101, 0.1]);
-        let why = one.preferred_to.unwrap();
+        let why = one.preferred_to.into_iter().next().unwrap();
         assert_eq!((one.scheme, why.other, why.reason), (2, 1, Reason::Estimated));
         assert_eq!(why.pays.iter().map(|one| one.brief.as_str()).collect::<Vec<_>>(), ["calls +10 points"]);
         assert_eq!(found(0.56, [0.3, 0.2, 0.101, 0.1]).scheme, 1, "12 % slower");
@@ -491,7 +511,7 @@ mod tests {
         let judged = Judged::new(found);
         let of = |demoting: &[usize]| {
             let one = choose(&judged, &all, &Demoting(demoting));
-            (one.scheme, one.preferred_to.map(|why| (why.other, why.reason)))
+            (one.scheme, one.preferred_to.first().map(|why| (why.other, why.reason)))
         };
         assert_eq!(of(&[1, 2]), (3, Some((1, Reason::Demotes))));
         assert_eq!(of(&[2, 3]), (1, None));
@@ -528,7 +548,7 @@ mod tests {
         let gains = |long: f64| [SCHEMES[0], ("fq-codel", 0.5, 5.0), ("sfd", 0.51, long), SCHEMES[3]];
         let spared = chosen(&gains(7.0), [0.05, 0.3, 0.15, 0.4], 0.0, &[]);
         assert_eq!(spared.scheme, 2);
-        let why = spared.preferred_to.unwrap();
+        let why = spared.preferred_to.into_iter().next().unwrap();
         assert_eq!((why.other, why.pays.len(), why.gains_less.len()), (1, 1, 1));
         assert_eq!(
             chosen(&gains(12.0), [0.05, 0.3, 0.15, 0.4], 0.0, &[]).scheme,
@@ -542,7 +562,7 @@ mod tests {
     fn choose__takes_shorter_long_transfers_only_if_nobody_pays() {
         let long = [SCHEMES[0], SCHEMES[1], ("sfd", 0.51, 9.5), ("cake", 0.52, 9.4)];
         let by_long = |lost| chosen(&long, lost, 0.0, &[]);
-        assert_eq!(by_long([0.3, 0.1, 0.1, 0.1]), Choice { scheme: 3, preferred_to: None });
-        assert_eq!(by_long([0.3, 0.1, 0.1, 0.2]), Choice { scheme: 2, preferred_to: None });
+        assert_eq!(by_long([0.3, 0.1, 0.1, 0.1]), Choice { scheme: 3, preferred_to: Vec::new() });
+        assert_eq!(by_long([0.3, 0.1, 0.1, 0.2]), Choice { scheme: 2, preferred_to: Vec::new() });
     }
 }

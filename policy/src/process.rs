@@ -153,25 +153,27 @@ fn wait_for_end(child: &Child, limits: &Limits) -> Left {
     }
 }
 
-/// Returns whether every process of a group sleeps until something comes: none computes, is ready to, or waits for a
-/// disk. `false` where the system does not tell.
+/// Returns whether every thread of a group's processes sleeps until something comes: none computes, is ready to, or waits
+/// for a disk. `false` where the system does not say.
 fn is_group_asleep(group: u32) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return false };
     let group = group.to_string();
-    let mut states = processes.flatten().filter_map(|entry| {
-        entry.file_name().to_str()?.parse::<u32>().ok()?;
-        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-        // After the name, in parentheses: state, parent, group.
-        let mut words = stat.rsplit_once(')')?.1.split_whitespace();
-        let (state, of) = (words.next()?.to_string(), words.nth(1)?);
-        (of == group).then_some(state)
-    });
-    let mut any = false;
-    let all = states.all(|state| {
-        any = true;
-        matches!(state.as_str(), "S" | "Z")
-    });
-    any && all
+    let numbers = processes.flatten().map(|entry| entry.path());
+    let own = numbers.filter(|path| read_stat(path).is_some_and(|(_, of)| of == group));
+    let threads = own.filter_map(|path| std::fs::read_dir(path.join("task")).ok()).flatten().flatten();
+    let mut states =
+        threads.filter_map(|thread| read_stat(&thread.path())).map(|(state, _)| state).peekable();
+    states.peek().is_some() && states.all(|state| matches!(state.as_str(), "S" | "Z"))
+}
+
+/// Returns the state and the group of a process or thread by its folder in /proc; `None` if it has ended, or the folder
+/// is another one.
+fn read_stat(folder: &std::path::Path) -> Option<(String, String)> {
+    folder.file_name()?.to_str()?.parse::<u32>().ok()?;
+    let stat = std::fs::read_to_string(folder.join("stat")).ok()?;
+    // After the name, in parentheses: state, parent, group.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    Some((fields.next()?.to_owned(), fields.nth(1)?.to_owned()))
 }
 
 /// Starts a thread that reads a pipe to its end and returns the first [`OUTPUT_BYTES`]; errors end the text.

@@ -113,8 +113,8 @@ def test_rate__is_both_directions_with_the_scheme_on_the_download_link() -> None
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"rate": "5mbit", "down": "5mbit"}, 'rate: "5mbit" cannot be combined with --down'),
-        ({"rate": "5mbit", "up": "5mbit"}, 'rate: "5mbit" cannot be combined with --up'),
+        ({"rate": "5mbit", "down": "5mbit"}, 'rate: "5mbit" cannot be combined with down'),
+        ({"rate": "5mbit", "up": "5mbit"}, 'rate: "5mbit" cannot be combined with up'),
         ({"up": "1mbit"}, "down: "),
         ({}, "down: "),
         ({"down": "0mbit", "up": "1mbit"}, 'link.down: "0mbit" is not allowed'),

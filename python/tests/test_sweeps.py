@@ -283,7 +283,7 @@ def write_sweep(folder: Path, **changes: Any) -> Path:
 def test_command__runs_says_costs_and_refuses(tmp_path: Path) -> None:
     write_sweep(tmp_path)
     dry = run_sweep("small.toml", "--dry-run", cwd=tmp_path)
-    assert dry.stdout.splitlines()[:2] == ["cells: 4", "rows: 16 in 1 files, about 0.0 MB"]
+    assert dry.stdout.splitlines()[:2] == ["cells: 4", "rows: 16 in 1 file, about 0.0 MB"]
     assert "time: about" in dry.stdout
     assert "memory: about" in dry.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
