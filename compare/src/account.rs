@@ -2,6 +2,7 @@
 
 use mousehole_answer::sizes::size_text;
 use mousehole_answer::texts::{count_text, rate_text, share_text, significant, span_text, time_text};
+use mousehole_sim::error::escape;
 use mousehole_sim::traffic::Skipped;
 use mousehole_sim::traffic::Source;
 use mousehole_sim::traffic::summary::{Classes, Kinds, Summary, TimePercentiles};
@@ -64,7 +65,7 @@ pub fn list_left_out(summary: &Summary) -> Vec<String> {
 
 /// Returns the traffic in a line: its files, connections and bytes. Without files it is a model.
 pub fn title_text(summary: &Summary) -> String {
-    let names: Vec<&str> = summary.sources.iter().map(|source| source.name.as_str()).collect();
+    let names: Vec<String> = summary.sources.iter().map(|source| escape(&source.name)).collect();
     let names = if names.is_empty() { "A model of traffic".to_owned() } else { names.join(", ") };
     let connections = count_text(summary.connections as i64, "connection");
     format!("{names}: {connections}, {}", size_text(summary.payload_bytes as f64))
@@ -72,7 +73,7 @@ pub fn title_text(summary: &Summary) -> String {
 
 /// Returns the facts about the traffic, each a name and its value as text: sources, amounts, sizes, then the link.
 pub fn list_facts(summary: &Summary) -> Vec<(String, String)> {
-    let sources = summary.sources.iter().map(|source| (source.name.clone(), source_text(source)));
+    let sources = summary.sources.iter().map(|source| (escape(&source.name), source_text(source)));
     let named = |(name, value): (&str, String)| (name.to_owned(), value);
     let amounts = amount_facts(summary).into_iter().chain(size_facts(summary)).chain(link_facts(summary));
     sources.chain(amounts.map(named)).collect()

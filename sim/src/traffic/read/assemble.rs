@@ -3,7 +3,7 @@
 
 use super::draft::Draft;
 use super::gate;
-use super::input::file_name;
+use super::input::{base_name, file_name};
 use super::ledger::{Ledger, LeftOut, count_text, reason};
 use super::names::Names;
 use super::options::{Direction, ReadOptions};
@@ -529,7 +529,7 @@ fn note_left_out(ledger: &Ledger) -> Option<Note> {
 /// Returns the summary of one file from its ledger; names in it are without folders.
 fn describe_source(ledger: &Ledger) -> Source {
     Source {
-        name: file_name(&ledger.path),
+        name: base_name(&ledger.path),
         sha256: ledger.sha256.clone(),
         kind: ledger.kind.clone(),
         rows: ledger.rows,

@@ -386,11 +386,15 @@ impl Read for Rows<'_> {
     }
 }
 
-/// Returns the file's name without its folders; the path itself if it ends in no name.
+/// Returns the file's name without its folders as data; the path itself if it ends in no name.
+pub fn base_name(path: &str) -> String {
+    let name = std::path::Path::new(path).file_name();
+    name.map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Returns the file's name for a sentence: [`base_name`] with control characters escaped.
 pub fn file_name(path: &str) -> String {
-    std::path::Path::new(path)
-        .file_name()
-        .map_or_else(|| path.to_string(), |name| escape(&name.to_string_lossy()))
+    escape(&base_name(path))
 }
 
 /// Returns a clause with the reason why a file cannot be opened; looks whether `path` is a symbolic link.
