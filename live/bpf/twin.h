@@ -7,8 +7,8 @@
  * counts both as one packet, and sends one of them. The clone passes the device's egress like any packet, so this
  * program sees it too, on the same CPU and before bpf_clone_redirect() returns.
  *
- * Behind any other queue both twins would leave, so none are made unless ml_queues (state.h) says that the queue is there.
- * Programs and filters before this one at the egress see the packet and its clone, as those behind it do.
+ * Behind any other queue both twins would leave, so none are made unless ml_queues (state.h) says that the queue is
+ * there. Programs and filters before this one at the egress see the packet and its clone, as those behind it do.
  *
  * skb->cb, which the kernel leaves alone between the egress and the queue, tells the queue which one it has.
  */
