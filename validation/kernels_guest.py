@@ -745,7 +745,10 @@ def check_shared(lab: GuestLab) -> str:
     each = 4000
     for child in [flood(lab.router, "m0", sender, each) for sender in range(2)]:
         os.waitpid(child, 0)
-    time.sleep(0.5)
+    deadline = time.monotonic() + 10
+    while json.loads(output(lab.router, "tc -s -j qdisc show dev m0 root"))[0]["qlen"]:
+        expect(time.monotonic() < deadline, "packets wait for 10 s after the last arrival")
+        time.sleep(0.05)
     native = read_status(lab.router)["native"]
     output(lab.router, f"{LIVE} down m0")
     numbers: dict[int, list[int]] = {0: [], 1: []}
