@@ -61,6 +61,8 @@ SHARED_CHECK = "native queue between CPUs"
 # Bursts at native queues: payload of a packet in bytes, and the rate at which they leave.
 BURST_PAYLOAD, BURST_RATE = 1000, "5mbit"
 NOT_ECT, ECT_1, ECT_0, CE = range(4)
+# The DS field of a packet of a flow that builds no queue (RFC 9956).
+NQB = 45 << 2
 # Addresses of sender, router (twice) and client, beside those of IPv4.
 IPV6 = (("s0", "fd00:1::1"), ("r0", "fd00:1::2"), ("r1", "fd00:2::2"), ("d0", "fd00:2::1"))
 
@@ -561,10 +563,43 @@ def send_burst(lab: GuestLab, version: int, ecn: int, packets: int) -> list[int]
     return found
 
 
+def check_nqb(lab: GuestLab) -> str:
+    """Checks that native DualPI2 sends packets with NQB's code point before others that wait longer.
+
+    Returns the observation; raises `RuntimeError` if this does not hold.
+    """
+    start_native(lab, DEVICE, "dualpi2", BURST_RATE)
+    with lab.receiver:
+        wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+    wire.bind(("d0", 0x0800))
+    wire.setblocking(False)
+    with lab.sender:
+        end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sent = [0] * 60 + [NQB] * 10
+    for field in sent:
+        end.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, field)
+        end.sendto(bytes(BURST_PAYLOAD), (RECEIVER, 9))
+    time.sleep(0.5)
+    found = []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            packet = wire.recv(65_536)[14:]
+            if len(packet) == 28 + BURST_PAYLOAD:
+                found.append(packet[1])
+    wire.close()
+    end.close()
+    output(lab.router, f"{LIVE} down {DEVICE}")
+    after = len(found) - max((index for index, field in enumerate(found) if field == NQB), default=0) - 1
+    seen = f"of 60 packets and 10 of NQB behind them {found.count(0)} and {found.count(NQB)} arrive, "
+    seen += f"{after} of the former last"
+    return expect(found.count(NQB) == 10 and after >= 10, seen)
+
+
 def check_marks(lab: GuestLab, scheme: str, ecn: int, packets: int) -> str:
     """Checks that a native queue marks ECN-capable packets, and drops others where it would mark.
 
-    Sends bursts by IPv4 and by IPv6. When another queue has taken its place, packets arrive once and
+    Sends bursts by IPv4 and by IPv6. A second queue of the kind is refused, also below a class, and the first
+    marks on. After `tune` to `ecn=false`, and when another queue has taken its place, packets arrive once and
     unchanged. Returns the observation; raises `RuntimeError` if this does not hold.
     """
     add_ipv6(lab)
@@ -574,8 +609,22 @@ def check_marks(lab: GuestLab, scheme: str, ecn: int, packets: int) -> str:
         start_native(lab, DEVICE, scheme, BURST_RATE)
         plain = send_burst(lab, version, NOT_ECT, packets)
         lost = read_status(lab.router)["native"]
+        (root,) = json.loads(output(lab.router, f"tc -j qdisc show dev {DEVICE} root"))
+        output(lab.sender, "tc qdisc add dev s0 root handle 7: prio")
+        for parent in ("parent 7:1", "root"):
+            again = call(lab.sender, f"tc qdisc replace dev s0 {parent} {root['kind']}")
+            expect(again.returncode != 0, f"a second queue at {parent} is accepted")
+        output(lab.sender, "tc qdisc del dev s0 root")
         marked = send_burst(lab, version, ecn, packets)
         native = read_status(lab.router)["native"]
+        if scheme == "codel":
+            with lab.router:
+                words = [LIVE, "tune", DEVICE, "--scheme", "codel(ecn=false)"]
+                tuned = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+            send_burst(lab, version, ecn, packets)
+            expect(tuned.wait() == 0, "tune fails")
+            without = send_burst(lab, version, ecn, packets)
+            expect(set(without) == {ecn}, f"after tune to ecn=false arrive {without}")
         output(lab.router, f"tc qdisc replace dev {DEVICE} root pfifo limit 2000")
         behind_other = send_burst(lab, version, ecn, packets)
         output(lab.router, f"tc qdisc del dev {DEVICE} root")
@@ -696,7 +745,10 @@ def check_shared(lab: GuestLab) -> str:
     each = 4000
     for child in [flood(lab.router, "m0", sender, each) for sender in range(2)]:
         os.waitpid(child, 0)
-    time.sleep(0.5)
+    deadline = time.monotonic() + 10
+    while json.loads(output(lab.router, "tc -s -j qdisc show dev m0 root"))[0]["qlen"]:
+        expect(time.monotonic() < deadline, "packets wait for 10 s after the last arrival")
+        time.sleep(0.05)
     native = read_status(lab.router)["native"]
     output(lab.router, f"{LIVE} down m0")
     numbers: dict[int, list[int]] = {0: [], 1: []}
@@ -860,6 +912,7 @@ def list_checks(
             yield f"up {scheme} --native, tune, down", lambda lab, scheme=scheme: check_native(lab, scheme)  # type: ignore[misc]
         yield "native CoDel marks ECT(0)", lambda lab: check_marks(lab, "codel", ECT_0, 600)
         yield "native DualPI2 marks ECT(1)", lambda lab: check_marks(lab, "dualpi2", ECT_1, 60)
+        yield "native DualPI2 reads NQB", check_nqb
         yield "native queue and super-packets", check_native_super_packets
         yield SHARED_CHECK, check_shared
         yield f"up {OWN} --native, persist, guard", check_own_queue

@@ -92,14 +92,17 @@ struct ml_transfer {
 /* The pause that ends a transfer, ms. */
 #define ML_PAUSE_MS 5000
 
-/* One of the two slots of settings; the policies' parameters follow. */
+/* Flags of the settings: a user is the packet's destination, not its source; a native queue behind the program marks
+ * packets. */
+enum { ML_USER_IS_DESTINATION = 1, ML_HAS_TWINS = 2 };
+
+/* One of the two slots of settings; the policies' parameters follow. Programs of earlier builds run on, so members keep
+ * their offsets. */
 struct ml_settings {
 	u32 shadow; /* decide and count, change nothing */
 	u32 link_header_bytes; /* before the network header: 14 of Ethernet, 0 of PPP and TUN */
-	u32 user_is_destination; /* whose address keys the table of users */
+	u32 flags; /* ML_USER_IS_DESTINATION | ML_HAS_TWINS */
 	u32 longest_wait_ms; /* for tokens, where packets wait for them; 0: they are policed */
-	u32 has_twins; /* whether a native queue behind the program marks packets */
-	u32 reserved;
 	struct mh_limit limit; /* the queue's buffer */
 	struct ml_action action;
 	struct ml_trial trial;

@@ -84,6 +84,7 @@ struct gnet_stats_queue {
 } ML_KERNEL;
 struct Qdisc {
 	u32 limit;
+	u32 parent;
 	struct qdisc_skb_head q;
 	struct gnet_stats_queue qstats;
 } ML_KERNEL;
@@ -134,6 +135,8 @@ extern void bpf_qdisc_bstats_update(struct Qdisc *queue, const struct sk_buff *s
 #define ML_LATE_NS 5000000
 /* How often one call asks the header at most: more than mh_tries() for the most bands. Then the timer continues. */
 #define ML_ASKED 10000
+/* The parent of a queue discipline at a device's root: TC_H_ROOT. */
+#define ML_AT_ROOT 0xffffffffu
 /* The most packets that can wait. */
 #define ML_MOST_WAITING 1000000
 
@@ -230,7 +233,7 @@ ML_MAP(ml_native, 2, 1, struct ml_native);
 ML_MAP(ml_native_waiting, 2, 1, struct ml_native_waiting);
 ML_MAP(ml_native_counters, 2, 1, struct ml_native_counters);
 ML_MAP(ml_native_lists, 2, ML_BANDS, struct ml_list);
-ML_MAP(ml_queues, 2, 1, u32); /* queue disciplines that use the maps, 0 or 1; the program at the egress reads it */
+ML_MAP(ml_queues, 2, 1, u32); /* of state.h */
 ML_MAP(ml_native_plain, 2, ML_MOST_CPUS, struct ml_plain); /* by CPU */
 #ifdef ML_REPLAY
 /* A map that user space maps into its memory. */
@@ -438,20 +441,21 @@ ML_INLINE u32 ml_read_label(const struct ml_queue *queue, const struct sk_buff *
 }
 
 /* Fills in what the header reads of a packet: sizes, where a super-packet counts as its segments,
- * and bytes are those from the IP header on; colour; and what the label says of ECN. */
+ * and bytes are those from the IP header on; colour; and what the label says of ECN and DSCP. */
 ML_INLINE void ml_fill_view(const struct ml_queue *queue, struct sk_buff *skb, struct mh_view *view)
 {
 	const struct ml_native_settings *settings = &queue->all->settings;
 	const struct qdisc_skb_cb *control = (void *)skb->cb;
 	const struct skb_shared_info *shared = 0;
-	u32 priority = skb->priority, segments, headers;
+	u32 priority = skb->priority, label = ml_read_label(queue, skb, 1), segments, headers;
 
 	shared = bpf_rdonly_cast(skb->head + skb->end, __builtin_btf_type_id(*shared, 1));
 	segments = shared->gso_segs;
 	view->segments = (u16)(segments ? segments : 1);
 	headers = settings->link_header_bytes * view->segments;
 	view->ip_bytes = control->pkt_len > headers ? control->pkt_len - headers : control->pkt_len;
-	view->flags = (u8)(ml_read_label(queue, skb, 1) >> 8);
+	view->flags = (u8)(label >> 8);
+	view->dscp = (u8)(label >> 16);
 	view->colour = priority == settings->priority[MH_RED]    ? MH_RED :
 		       priority == settings->priority[MH_YELLOW] ? MH_YELLOW : MH_GREEN;
 }
@@ -751,6 +755,7 @@ static long ml_dequeue_once(u32 step, struct ml_queue *queue)
 			return 0;
 		queue->counters->faults++;
 		queue->answer = (u32)ml_first_band();
+		queue->marked = 0;
 		return 1;
 	}
 	queue->answer = band;
@@ -759,6 +764,7 @@ static long ml_dequeue_once(u32 step, struct ml_queue *queue)
 		return 1;
 	queue->failed = 0;
 	queue->answer = ML_BANDS;
+	queue->marked = 0;
 	return !ml_drop_packet(queue, band, 0, 1) || !queue->sch->q.qlen;
 }
 
@@ -801,18 +807,23 @@ ML_SECTION("struct_ops/ml_dequeue") u64 ml_dequeue(u64 *context)
 	return (u64)skb;
 }
 
-/* Qdisc_ops.init: accepts one queue discipline at a time. Returns 0, -ENOMEM without the map, or
- * -EBUSY for a second one. */
+/* Qdisc_ops.init: accepts one queue discipline at a time, at a device's root. Returns 0, -ENOMEM
+ * without the map, -EINVAL elsewhere than at a root, or -EBUSY for a second one. The accepted one
+ * is told by its limit, which nothing else uses: the kernel calls `destroy` also of one that was
+ * refused. */
 ML_SECTION("struct_ops/ml_init") int ml_init(u64 *context)
 {
+	struct Qdisc *sch = (void *)context[0];
 	u32 zero = 0, *queues = bpf_map_lookup_elem(&ml_queues, &zero);
 
-	(void)context;
 	if (!queues)
 		return -12; /* ENOMEM */
+	if (sch->parent != ML_AT_ROOT)
+		return -22; /* EINVAL: the rate is that of the whole device */
 	if (*queues)
 		return -16; /* EBUSY: the maps are those of one queue */
 	*queues = 1;
+	sch->limit = 1;
 	return 0;
 }
 
@@ -890,13 +901,13 @@ ML_SECTION("struct_ops/ml_reset") void ml_reset(u64 *context)
 	sch->qstats.backlog = 0;
 }
 
-/* Qdisc_ops.destroy: lets the maps serve another queue discipline. */
+/* Qdisc_ops.destroy: lets the maps serve another queue discipline, if this one was accepted. */
 ML_SECTION("struct_ops/ml_destroy") void ml_destroy(u64 *context)
 {
+	const struct Qdisc *sch = (void *)context[0];
 	u32 zero = 0, *queues = bpf_map_lookup_elem(&ml_queues, &zero);
 
-	(void)context;
-	if (queues)
+	if (queues && sch->limit)
 		*queues = 0;
 }
 

@@ -94,7 +94,7 @@ ML_INLINE u32 ml_find_entries(struct ml_work *work)
 		}
 	}
 	if (ML_HAS_USER) {
-		work->user = ml_find_user(work->scratch, work->all->settings.user_is_destination);
+		work->user = ml_find_user(work->scratch, work->all->settings.flags & ML_USER_IS_DESTINATION);
 		if (!work->user) {
 			work->counters->without_state++;
 			return 0;
@@ -256,7 +256,7 @@ ML_SECTION("classifier") int mousehole(struct __sk_buff *skb)
 	if (ml_handle_packet(&work) == ML_DROP)
 		return ML_DROP;
 	ML_FORGET;
-	if (work.all->settings.has_twins)
+	if (work.all->settings.flags & ML_HAS_TWINS)
 		ml_make_twins(skb);
 	return ML_NEXT;
 }

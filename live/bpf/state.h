@@ -97,7 +97,7 @@ ML_MAP(ml_settings, ML_ARRAY, u32, struct ml_all_settings, 2);
 ML_MAP(ml_control, ML_ARRAY, u32, struct ml_control, 1);
 ML_MAP(ml_agent, ML_ARRAY, u32, struct ml_agent, 1);
 ML_MAP(ml_state, ML_ARRAY, u32, struct ml_state, 1);
-ML_MAP(ml_queues, ML_ARRAY, u32, u32, 1); /* how many queue disciplines of the device are native queues of ours: 0 or 1 */
+ML_MAP(ml_queues, ML_ARRAY, u32, u32, 1); /* native.c writes whether it is the device's queue discipline: 0 or 1 */
 ML_MAP(ml_counters, ML_PERCPU_ARRAY, u32, struct ml_counters, 1);
 ML_MAP(ml_scratch, ML_PERCPU_ARRAY, u32, struct ml_scratch, 1);
 

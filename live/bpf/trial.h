@@ -38,7 +38,7 @@ ML_INLINE void ml_decide_spared(const struct ml_work *work)
 	scratch->is_spared = 0;
 	if (settings->trial.spared_q32)
 		scratch->is_spared =
-			ml_spares(&settings->trial, settings->user_is_destination ? key->destination : key->source);
+			ml_spares(&settings->trial, settings->flags & ML_USER_IS_DESTINATION ? key->destination : key->source);
 	ML_FORGET;
 }
 

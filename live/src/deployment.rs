@@ -111,6 +111,11 @@ impl Shaper {
         }
     }
 
+    /// Returns whether it marks packets by twins of them.
+    pub(crate) fn has_twins(&self) -> bool {
+        matches!(self, Shaper::Native { queue, .. } if queue.marks)
+    }
+
     /// Returns whether it has a rate that can be changed while packets wait.
     pub fn has_rate(&self) -> bool {
         !matches!(self, Shaper::None | Shaper::Departures)
@@ -589,13 +594,13 @@ impl Plan {
             | Shaper::Classes { .. }
             | Shaper::Native { .. } => (layout::PACKETS, 0),
         };
+        let flag = |flag: u32, is_set: bool| if is_set { flag } else { 0 };
         let first = layout::Settings {
             shadow: u32::from(request.shadow),
             link_header_bytes: device.link_header_bytes,
-            user_is_destination: u32::from(request.user == User::Destination),
+            flags: flag(layout::USER_IS_DESTINATION, request.user == User::Destination)
+                | flag(layout::HAS_TWINS, self.shaper.has_twins()),
             longest_wait_ms: self.longest_wait.map_or(0, |wait| (wait.as_secs() * 1000.0).ceil() as u32),
-            has_twins: u32::from(matches!(&self.shaper, Shaper::Native { queue, .. } if queue.marks)),
-            reserved: 0,
             limit: layout::Limit { count, unit, reserved: 0 },
             action: self.action,
             trial: self.trial,

@@ -318,7 +318,7 @@ fn list_rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
 /// Returns what was done with a flow's packets, for each colour that they had. `settings` are those
 /// of the program at `one`.
 fn describe_action(one: &Observed, settings: &Settings, key: &Key, flow: &FlowReport) -> String {
-    let host = if settings.user_is_destination == 0 { key.source } else { key.destination };
+    let host = if settings.has_destination_users() { key.destination } else { key.source };
     let is_mark = one.record.as_ref().is_none_or(|record| record.request.mode == Mode::Mark);
     let of_colour = |colour: Colour| {
         let (index, name) = (colour.index(), colour.name());

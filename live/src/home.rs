@@ -8,7 +8,7 @@
 use crate::bpf::Map;
 use crate::device::Device;
 use crate::error::{Failure, Result};
-use crate::layout::{Control, Plain as _};
+use crate::layout::{Control, Plain};
 use crate::namespace;
 use crate::record::Record;
 use mousehole_policy::files;
@@ -183,12 +183,20 @@ impl Place {
         value.ok_or_else(|| Failure::new(format!("the map {map} cannot be read")))
     }
 
+    /// Reads a struct from the start of an array's value, as [`Place::read_bytes`].
+    ///
+    /// # Errors
+    /// As there, and when the value is shorter than the struct, as another build's may be.
+    pub fn read_value<T: Plain>(&self, map: &str, index: u32) -> Result<T> {
+        read_struct(map, &self.read_bytes(map, index)?)
+    }
+
     /// Reads which slot of settings is active, and how the flow table is hashed.
     ///
     /// # Errors
-    /// As [`Place::read_bytes`].
+    /// As [`Place::read_value`].
     pub fn control(&self) -> Result<Control> {
-        Ok(Control::read(&self.read_bytes("ml_control", 0)?))
+        self.read_value("ml_control", 0)
     }
 
     /// Reads the record.
@@ -359,6 +367,21 @@ fn lock_changes() -> Result<File> {
     }
     note_holder(&file).map_err(|error| lock_failure(&path, &error))?;
     Ok(file)
+}
+
+/// Reads a struct from the start of a value of the map `map`.
+///
+/// # Errors
+/// A sentence when the value is shorter than the struct, as that of another build's program may be.
+pub(crate) fn read_struct<T: Plain>(map: &str, bytes: &[u8]) -> Result<T> {
+    T::find(bytes).ok_or_else(|| {
+        Failure::new(format!(
+            "the map {map} has values of {} bytes, and this version reads {}; `mousehole-live down` and the command that \
+             started the program bring them together",
+            bytes.len(),
+            size_of::<T>()
+        ))
+    })
 }
 
 /// Returns who holds a lock, from the first 400 bytes of the holder's note, without control

@@ -6,7 +6,10 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// Formats a whole number with commas: `1,234,567`.
 pub fn format_number(value: u64) -> String {
-    with_commas(value as f64)
+    let digits = value.to_string();
+    let first = (digits.len() + 2) % 3 + 1;
+    let (head, rest) = digits.split_at(first);
+    rest.as_bytes().chunks(3).fold(head.to_string(), |text, three| text + "," + &String::from_utf8_lossy(three))
 }
 
 /// Formats a number of things, in the plural unless it is 1: `1 flow`, `1,234 flows`.
@@ -147,7 +150,9 @@ mod tests {
     fn numbers__have_three_digits_and_a_prefix() {
         assert_eq!(format_number(0), "0");
         assert_eq!(format_number(999), "999");
+        assert_eq!(format_number(12_345), "12,345");
         assert_eq!(format_number(1_234_567), "1,234,567");
+        assert_eq!(format_number(u64::MAX), "18,446,744,073,709,551,615");
         assert_eq!(format_count(1, "flow"), "1 flow");
         assert_eq!(format_count(2000, "flow"), "2,000 flows");
         assert_eq!(format_bytes(999.0), "999 B");

@@ -199,7 +199,12 @@ pub struct Transfer {
     pub bytes: u64,
 }
 
-/// `struct ml_settings`.
+/// The flag of settings by which a user is a destination address; without it, a source address.
+pub const USER_IS_DESTINATION: u32 = 1;
+/// The flag of settings by which a native queue behind the program marks packets.
+pub const HAS_TWINS: u32 = 2;
+
+/// `struct ml_settings`. Programs of earlier builds run on, so members keep their offsets.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
@@ -207,20 +212,23 @@ pub struct Settings {
     pub shadow: u32,
     /// Bytes before the network header.
     pub link_header_bytes: u32,
-    /// 1 if a user is a destination address, 0 if a source address.
-    pub user_is_destination: u32,
+    /// [`USER_IS_DESTINATION`] and [`HAS_TWINS`].
+    pub flags: u32,
     /// The longest time that a packet waits for tokens; 0 if packets are policed.
     pub longest_wait_ms: u32,
-    /// 1 if a native queue behind the program marks packets.
-    pub has_twins: u32,
-    /// Zero.
-    pub reserved: u32,
     /// The queue's buffer.
     pub limit: Limit,
     /// What is done with packets.
     pub action: Action,
     /// The hosts whose packets are left alone.
     pub trial: Trial,
+}
+
+impl Settings {
+    /// Returns whether a user is a destination address.
+    pub fn has_destination_users(&self) -> bool {
+        self.flags & USER_IS_DESTINATION != 0
+    }
 }
 
 /// `struct ml_control`.
@@ -252,6 +260,12 @@ pub struct Agent {
 /// # Safety
 /// The type must be `repr(C)` and have no padding, and any bytes must be a valid value.
 pub unsafe trait Plain: Copy {
+    /// Returns the value in the first bytes; `None` if there are too few, as in a map of another
+    /// build's program.
+    fn find(bytes: &[u8]) -> Option<Self> {
+        (bytes.len() >= size_of::<Self>()).then(|| Self::read(bytes))
+    }
+
     /// Returns the value in the first bytes.
     ///
     /// # Panics
@@ -335,6 +349,34 @@ mod tests {
     }
 
     #[test]
+    fn settings__keep_the_offsets_of_programs_that_run() {
+        let offsets = [
+            offset_of!(Settings, shadow),
+            offset_of!(Settings, link_header_bytes),
+            offset_of!(Settings, flags),
+            offset_of!(Settings, longest_wait_ms),
+            offset_of!(Settings, limit),
+            offset_of!(Settings, action),
+            offset_of!(Settings, trial),
+        ];
+        assert_eq!(offsets, [0, 4, 8, 12, 16, 32, 48]);
+        assert_eq!(size_of::<Settings>(), 96);
+    }
+
+    #[test]
+    fn settings__of_another_length_are_read_or_missing() {
+        let mut bytes = vec![0; size_of::<Settings>()];
+        bytes[8] = 1;
+        bytes[44] = 46;
+        let short = Settings::find(&bytes[..95]);
+        assert!(short.is_none());
+        bytes.extend([7; 40]);
+        let long = Settings::find(&bytes).unwrap();
+        assert!(long.has_destination_users());
+        assert_eq!((long.action.dscp[0], long.trial), (46, Trial::NONE));
+    }
+
+    #[test]
     fn structs__are_those_of_the_programs() {
         for name in ["sfd-none-none", "rio_ps-none-multi_red"] {
             let object = crate::object::find_built_in(name).expect("it is built in");
@@ -397,10 +439,8 @@ mod tests {
                 Settings,
                 shadow,
                 link_header_bytes,
-                user_is_destination,
+                flags,
                 longest_wait_ms,
-                has_twins,
-                reserved,
                 limit,
                 action,
                 trial

@@ -5,7 +5,7 @@ use crate::bpf::Map;
 use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
-use crate::home::{Place, list_places};
+use crate::home::{Place, list_places, read_struct};
 use crate::layout::{ACCOUNT, Agent, Counters, Flow, Key, Plain as _, Settings, Transfer};
 use crate::namespace;
 use crate::record::Record;
@@ -60,15 +60,15 @@ impl Observed {
     /// # Errors
     /// A sentence when the map cannot be read.
     pub fn agent(&self) -> Result<Agent> {
-        Ok(Agent::read(&self.place.read_bytes("ml_agent", 0)?))
+        self.place.read_value("ml_agent", 0)
     }
 
     /// Reads the active settings.
     ///
     /// # Errors
-    /// A sentence when a map cannot be read.
+    /// A sentence when a map cannot be read, or another build's settings are shorter than ours.
     pub fn settings(&self) -> Result<Settings> {
-        Ok(Settings::read(&self.place.read_bytes("ml_settings", self.place.control()?.active & 1)?))
+        self.place.read_value("ml_settings", self.place.control()?.active & 1)
     }
 
     /// Reads the counters, summed over the CPUs.
@@ -82,7 +82,7 @@ impl Observed {
         })?;
         let mut sum = Counters::default();
         for value in values.unwrap_or_default() {
-            sum.add(&Counters::read(&value));
+            sum.add(&read_struct("ml_counters", &value)?);
         }
         Ok(sum)
     }

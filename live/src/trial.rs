@@ -159,9 +159,9 @@ fn read_ended(one: &Observed, now_ns: u64) -> Result<Vec<Ended>> {
         if transfer.began_ms == 0 || transfer.bytes == 0 || !is_over {
             return;
         }
-        let host = match settings.user_is_destination {
-            0 => entry.key.source,
-            _ => entry.key.destination,
+        let host = match settings.has_destination_users() {
+            true => entry.key.destination,
+            false => entry.key.source,
         };
         all.push(Ended {
             host,

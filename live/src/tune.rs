@@ -1,7 +1,8 @@
 //! `tune`: changes the parameters of what runs, without losing a packet or a flow's state.
 //!
 //! The program reads one of two slots of settings. The other slot is written, then the queue's rate
-//! is changed, then the active slot is switched, and the record is written last. If the command is
+//! is changed, then the active slot is switched, and the record is written last; where a native queue
+//! is to mark no more, the slot is switched before the queue. If the command is
 //! killed between two of these steps, `down` still works, and giving the same command again
 //! completes it.
 
@@ -13,6 +14,11 @@ use crate::layout::{Action, Control, Plain as _, Settings};
 use crate::record::Record;
 use crate::request::{Mode, Request, Via};
 use crate::{kernel, native, netlink, start, stop};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// How long a packet takes at most from the program to the queue behind it.
+const UNDER_WAY: Duration = Duration::from_millis(20);
 
 /// The changes to a request; `None` leaves a value as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -192,18 +198,29 @@ fn change_running(
              afresh"
         )));
     }
+    if new.shaper.has_twins() && !place.map("ml_queues").exists() {
+        return Err(Failure::new(format!(
+            "the program at {name} is of a version that does not mark behind a native queue; `mousehole-live down {name}` and the \
+             command with this scheme start it afresh, or give ecn=false"
+        )));
+    }
     let slot = write_inactive_slot(&place, &new.settings(&request, &device))?;
-    if let Shaper::Native { fifo, queue } = &new.shaper {
-        if has_queue && new.shaper != former.shaper {
-            native::change_settings(queue, &place, fifo, new.action.priority, device.link_header_bytes)?;
-        }
-    } else if has_queue && new.shaper != former.shaper {
-        start::change_qdiscs(&new.shaper, &device).inspect_err(|_| {
-            // Some of several classes may have changed already.
-            let _ = start::change_qdiscs(&former.shaper, &device);
+    // A queue that does not expect twins would send both, so it expects them for as long as they are made.
+    let ends_twins = former.shaper.has_twins() && !new.shaper.has_twins();
+    if ends_twins {
+        activate_slot(&place, slot)?;
+        sleep(UNDER_WAY);
+    }
+    if has_queue && new.shaper != former.shaper {
+        change_queue(&new, &former, &place, &device).inspect_err(|_| {
+            if ends_twins {
+                let _ = activate_slot(&place, slot ^ 1);
+            }
         })?;
     }
-    activate_slot(&place, slot)?;
+    if !ends_twins {
+        activate_slot(&place, slot)?;
+    }
     let what = describe(&former, &new, &record.request, changes);
     if record.request != request {
         record.tuned = Some(kernel::boot_s());
@@ -212,6 +229,22 @@ fn change_running(
     record.paused = None;
     place.write_record(&record)?;
     Ok(vec![format!("{name}: {what}; flows and queue keep their state")])
+}
+
+/// Changes the parameters of the queue at a device from those of `former` to those of `new`.
+///
+/// # Errors
+/// A sentence when the kernel refuses; the former parameters stay in force then.
+fn change_queue(new: &Deployment, former: &Deployment, place: &Place, device: &Device) -> Result<()> {
+    match &new.shaper {
+        Shaper::Native { fifo, queue } => {
+            native::change_settings(queue, place, fifo, new.action.priority, device.link_header_bytes)
+        }
+        shaper => start::change_qdiscs(shaper, device).inspect_err(|_| {
+            // Some of several classes may have changed already.
+            let _ = start::change_qdiscs(&former.shaper, device);
+        }),
+    }
 }
 
 /// Changes how the program at a device marks packets, and records `paused`; with a reason in it the
@@ -224,9 +257,10 @@ pub(crate) fn change_action(name: &str, action: Action, paused: Option<String>) 
     let home = Home::lock()?;
     let place = home.place(&device);
     let mut record = place.record()?;
-    let mut bytes = place.read_bytes("ml_settings", place.control()?.active & 1)?;
+    let active = place.control()?.active & 1;
+    let mut bytes = place.read_bytes("ml_settings", active)?;
     let shadow = u32::from(record.request.shadow || paused.is_some());
-    let settings = Settings { shadow, action, ..Settings::read(&bytes) };
+    let settings = Settings { shadow, action, ..place.read_value("ml_settings", active)? };
     bytes[..size_of::<Settings>()].copy_from_slice(settings.bytes());
     let slot = write_inactive_slot(&place, &bytes)?;
     activate_slot(&place, slot)?;

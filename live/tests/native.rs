@@ -6,7 +6,7 @@
 use mousehole_live::deployment::{Deployment, Shaper};
 use mousehole_live::device::Device;
 use mousehole_live::error::Failure;
-use mousehole_live::layout::{Plain as _, Settings};
+use mousehole_live::layout::{HAS_TWINS, Plain as _, Settings};
 use mousehole_live::native::{IS_BUILT_IN, is_supported_by_kernel};
 use mousehole_live::object::find_built_in;
 use mousehole_live::request::{Mode, Request};
@@ -57,20 +57,20 @@ fn plan(scheme: &str, is_download: bool) -> Result<Deployment, Failure> {
 #[test]
 fn twins__are_made_before_queues_that_mark_and_no_others() {
     for (scheme, wanted) in [
-        ("fq-codel", 1),
+        ("fq-codel", HAS_TWINS),
         ("fq-codel(ecn=false)", 0),
-        ("codel", 1),
-        ("dualpi2", 1),
-        ("dualpi2(ecn=false)", 1),
+        ("codel", HAS_TWINS),
+        ("dualpi2", HAS_TWINS),
+        ("dualpi2(ecn=false)", HAS_TWINS),
         ("lfp", 0),
         ("pias", 0),
-        ("rio-ps|priority-red(ecn=true)", 1),
+        ("rio-ps|priority-red(ecn=true)", HAS_TWINS),
         ("rio-ps|priority-red", 0),
     ] {
         let deployment = plan(scheme, false).unwrap();
         let request = Request { rate: Some("3mbit".into()), native: true, ..Request::new(Mode::Up) };
         let bytes = deployment.settings(&request, &Device::find("lo").unwrap());
-        assert_eq!(Settings::read(&bytes).has_twins, wanted, "{scheme}");
+        assert_eq!(Settings::read(&bytes).flags, wanted, "{scheme}");
     }
 }
 

@@ -13,7 +13,8 @@ use common::frame::{
     self, ACK, ARP, IPV4, IPV6, SYN, TCP, UDP, V4, V6, ethernet, tcp, udp, vlan, with_traffic_class,
 };
 use common::{Config, Context, DROP, Harness, NEXT, can_run, params};
-use mousehole_live::layout::{ACCOUNT, Count, Counters, Flow, KEEP_DSCP, Key, Plain as _};
+use mousehole_live::layout::{ACCOUNT, Count, Counters, Flow, HAS_TWINS, KEEP_DSCP, Key, Plain as _};
+use mousehole_policy::View;
 use std::mem::offset_of;
 
 /// DSCP of the lower effort service (RFC 8622).
@@ -371,6 +372,26 @@ fn link_header__none() {
     let header = V6 { source: [0x2001, 0xdb8, 0x86dd, 1, 1, 1, 1, 1].into(), ..V6::new() };
     let packet = header.packet(TCP, &tcp(443, 50_000, ACK, 100));
     assert_flow_with(&config, &packet, 0, build_key6(&header, TCP, (443, 50_000)), false);
+}
+
+#[test]
+fn label__tells_a_native_queue_of_ecn_and_dscp_of_a_packet_without_a_twin() {
+    if !can_run() {
+        return;
+    }
+    let mut config = Config::new(&[]);
+    config.first.flags = HAS_TWINS;
+    let mut harness = Harness::load_built_in("none-none-none", 1024, &config);
+    let frame = ethernet(IPV4, &V4::new(UDP).packet(&udp(443, 50_000, &[0; 100])));
+    for (field, flags) in [(45 << 2, 0), (45 << 2 | 3, View::ECT | View::L4S)] {
+        let frame = with_traffic_class(&frame, 14, field);
+        harness.loaded.write("ml_queues", 0, &0u32.to_ne_bytes()).unwrap();
+        assert_eq!(harness.run(&frame, Context::default()).context.cb, [0; 5], "no queue is there");
+        harness.loaded.write("ml_queues", 0, &1u32.to_ne_bytes()).unwrap();
+        let outcome = harness.run(&frame, Context::default());
+        assert_eq!((outcome.verdict, outcome.frame), (NEXT, &frame[..]));
+        assert_eq!(outcome.context.cb, [0x6d6f_7573, u32::from(flags) << 8 | 45 << 16, 0, 0, 0]);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod common;
 
 use common::frame::{ACK, IPV4, SYN, TCP, V4, V6, build_flow_frame, ethernet, tcp};
 use common::{Config, Context, Harness, can_run, params};
-use mousehole_live::layout::{KEEP_DSCP, PAUSE_MS, Transfer, Trial};
+use mousehole_live::layout::{KEEP_DSCP, PAUSE_MS, Transfer, Trial, USER_IS_DESTINATION};
 use mousehole_live::object::compile_with;
 use std::net::Ipv4Addr;
 
@@ -23,7 +23,7 @@ const TRIAL: Trial = Trial {
 fn load_marker(trial: Trial, is_destination: bool) -> Harness {
     let mut config = Config::new(&[params("sfd", &[("th", "1p")])]).with_dscp([KEEP_DSCP, 1, 1]);
     config.first.trial = trial;
-    config.first.user_is_destination = is_destination.into();
+    config.first.flags = if is_destination { USER_IS_DESTINATION } else { 0 };
     let object = compile_with("sfd-none-none", &["-DML_REPLAY"]).unwrap_or_else(|error| panic!("{error}"));
     Harness::load(&object, 1024, &config)
 }

@@ -117,10 +117,8 @@ impl Config {
         let first = Settings {
             shadow: 0,
             link_header_bytes: 14,
-            user_is_destination: 0,
+            flags: 0,
             longest_wait_ms: 0,
-            has_twins: 0,
-            reserved: 0,
             limit: Limit { count: 0, unit: PACKETS, reserved: 0 },
             action: Action::NONE,
             trial: Trial::NONE,
