@@ -9,7 +9,9 @@ pub fn format_number(value: u64) -> String {
     let digits = value.to_string();
     let first = (digits.len() + 2) % 3 + 1;
     let (head, rest) = digits.split_at(first);
-    rest.as_bytes().chunks(3).fold(head.to_string(), |text, three| text + "," + &String::from_utf8_lossy(three))
+    rest.as_bytes()
+        .chunks(3)
+        .fold(head.to_string(), |text, three| text + "," + &String::from_utf8_lossy(three))
 }
 
 /// Formats a number of things, in the plural unless it is 1: `1 flow`, `1,234 flows`.
