@@ -24,7 +24,11 @@ fn trim_zeros(text: &str) -> &str {
 
 /// Returns a number that is not negative without decimals, its thousands separated by commas.
 pub fn with_commas(number: f64) -> String {
-    let digits = format!("{number:.0}");
+    group_thousands(&format!("{number:.0}"))
+}
+
+/// Returns the digits of a whole number, which are ASCII, with commas between thousands.
+pub fn group_thousands(digits: &str) -> String {
     let mut found = String::new();
     for (index, digit) in digits.char_indices() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {

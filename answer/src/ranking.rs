@@ -149,10 +149,9 @@ pub fn choose(judged: &Judged, found: &Candidates, traits: &impl Traits) -> Choi
     let always = before.copied().find(|scheme| is_always_faster(cell, *scheme, least));
     let first = always.unwrap_or(least);
     let served = choose_by_service(judged, first, always.is_none(), &found.shown, traits);
-    let is_within = |scheme: usize, most| primary_ratio(cell, scheme, first).mean <= libm::log1p(most);
-    let most = if served.scheme == first || is_within(served.scheme, MARGIN) { MARGIN } else { NEAR };
+    let most = if is_within(cell, served.scheme, first, MARGIN) { MARGIN } else { NEAR };
     let allowed: Vec<usize> =
-        found.shown.iter().copied().filter(|scheme| *scheme == first || is_within(*scheme, most)).collect();
+        found.shown.iter().copied().filter(|scheme| is_within(cell, *scheme, first, most)).collect();
     let spared = find_harmless_today(judged, served.scheme, &allowed, traits);
     let spared = replace(judged, served, spared);
     let simple = find_simpler(judged, spared.scheme, &allowed, traits).map(|scheme| {
@@ -220,7 +219,7 @@ pub struct Service {
 pub fn find_service(judged: &Judged, out: &[usize], traits: &impl Traits) -> Option<Service> {
     let (cell, baseline) = (&judged.cell, judged.cell.baseline());
     let is_harmless = |scheme: &usize| {
-        let is_level = primary_ratio(cell, *scheme, baseline).mean <= libm::log1p(MARGIN);
+        let is_level = is_within(cell, *scheme, baseline, MARGIN);
         is_level && !out.contains(scheme) && judged.payers(*scheme, baseline).is_empty()
     };
     let with_classes = |scheme| (scheme, find_gaining_classes(cell, judged.margins(), scheme));
@@ -255,9 +254,7 @@ fn select_within<'a>(
     schemes: &'a [usize],
     most: f64,
 ) -> impl Iterator<Item = usize> + 'a {
-    let is_near = move |scheme: &usize| {
-        *scheme != first && primary_ratio(cell, *scheme, first).mean <= libm::log1p(most)
-    };
+    let is_near = move |scheme: &usize| *scheme != first && is_within(cell, *scheme, first, most);
     schemes.iter().copied().filter(is_near)
 }
 
@@ -269,7 +266,7 @@ pub fn find_alternative(judged: &Judged, chosen: usize, shown: &[usize]) -> Opti
     let alternatives = select_within(cell, chosen, shown, NEAR).filter_map(|scheme| {
         let spares = judged.shown_payers(chosen, scheme);
         let is_one = !spares.is_empty() && judged.shown_payers(scheme, cell.baseline()).is_empty();
-        let is_level = primary_ratio(cell, scheme, chosen).mean <= libm::log1p(MARGIN);
+        let is_level = is_within(cell, scheme, chosen, MARGIN);
         let costs = judged.payers(scheme, chosen).to_vec();
         is_one.then_some(Alternative { scheme, is_level, spares, costs })
     });
@@ -423,6 +420,11 @@ fn pair_design(cell: &Cell, scheme: usize, reference: usize) -> Design {
     }
     let own = cell.primary_design(scheme);
     if own.comparisons > design.comparisons { own } else { design }
+}
+
+/// Returns whether a scheme's primary mean is at most the share `most` above another one's; `false` without a ratio.
+pub fn is_within(cell: &Cell, scheme: usize, other: usize, most: f64) -> bool {
+    primary_ratio(cell, scheme, other).mean <= libm::log1p(most)
 }
 
 /// Returns the logarithm of the ratio of long transfers, with an interval of its own.

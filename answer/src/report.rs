@@ -11,8 +11,8 @@ use crate::sizes::{Role, size_text};
 use crate::statistics::{Estimate, LEAST_REPLICATIONS};
 use crate::tables::{BucketRow, ColourRow, GroupRow, bucket_rows, colour_rows, group_rows, scheme_rows};
 use crate::texts::{
-    UNKNOWN, capitalise, capped_whole_percent, change_text, count_text, share_text, time_text, unit_text,
-    with_commas,
+    UNKNOWN, capitalise, capped_whole_percent, change_text, count_text, group_thousands, share_text,
+    time_text, unit_text,
 };
 use crate::verdicts::{NOT_JUDGED, Outcome};
 use blocks::{Block, Column, Entry, Figure, Table, Tone};
@@ -289,7 +289,7 @@ fn tabulate_bucket(cell: &Cell, transfers: &str, rows: &[&BucketRow]) -> Table {
     }
     columns.push(Column::number("unfinished"));
     let line = |row: &&BucketRow| {
-        let count = Figure::new(with_commas(row.count as f64), Some(row.count as f64));
+        let count = Figure::new(group_thousands(&row.count.to_string()), Some(row.count as f64));
         let mut line: Vec<Entry> = vec![Entry::Text(row.scheme.clone()), count.into()];
         for quantity in &quantities {
             let estimate = find_estimate(&row.estimates, quantity);

@@ -1,6 +1,6 @@
 //! Numbers as text for people: times, shares, rates, changes.
 
-pub use crate::digits::{significant, with_commas};
+pub use crate::digits::{group_thousands, significant, with_commas};
 use crate::quantities::Unit;
 
 /// A larger change is printed as `>+999`: its digits would say nothing.

@@ -139,8 +139,10 @@ fn convert_view(view: &record::ViewRecord, sources: &Sources) -> View {
 
 /// Returns the kind of application that a model plays, if the kind has quantities other than the times of transfers.
 fn find_kind(model: &Model) -> Option<Kind> {
+    if let Model::Udp(udp) = model {
+        return udp.tunnel.then_some(Kind::Vpn);
+    }
     match model.name() {
-        "udp" => matches!(model, Model::Udp(udp) if udp.tunnel).then_some(Kind::Vpn),
         "voip" => Some(Kind::Calls),
         "game" => Some(Kind::Games),
         "videocall" => Some(Kind::VideoCalls),

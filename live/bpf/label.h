@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
-/* What the program at the egress tells a native queue of a packet in skb->cb: four words, 0 to 3. twin.h says why. */
+/* What the program at the egress writes about a packet into skb->cb for a native queue. twin.h says why. */
 #ifndef MOUSEHOLE_LIVE_LABEL_H
 #define MOUSEHOLE_LIVE_LABEL_H
 

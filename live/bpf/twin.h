@@ -10,7 +10,7 @@
  * Behind any other queue both twins would leave, so none are made unless ml_queues (state.h) says that the queue is
  * there. Programs and filters before this one at the egress see the packet and its clone, as those behind it do.
  *
- * skb->cb, which the kernel leaves alone between the egress and the queue, tells the queue which one it has.
+ * skb->cb, which the kernel leaves alone between the egress and the queue, says which one it is (label.h).
  */
 #ifndef MOUSEHOLE_LIVE_TWIN_H
 #define MOUSEHOLE_LIVE_TWIN_H

@@ -1,17 +1,12 @@
 //! Formats numbers, addresses and tables for people.
 
 use crate::layout::Key;
-use mousehole_answer::texts::{significant, with_commas};
+use mousehole_answer::texts::{group_thousands, significant, with_commas};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// Formats a whole number with commas: `1,234,567`.
 pub fn format_number(value: u64) -> String {
-    let digits = value.to_string();
-    let first = (digits.len() + 2) % 3 + 1;
-    let (head, rest) = digits.split_at(first);
-    rest.as_bytes()
-        .chunks(3)
-        .fold(head.to_string(), |text, three| text + "," + &String::from_utf8_lossy(three))
+    group_thousands(&value.to_string())
 }
 
 /// Formats a number of things, in the plural unless it is 1: `1 flow`, `1,234 flows`.

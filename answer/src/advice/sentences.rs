@@ -7,7 +7,7 @@ use crate::judged::Judged;
 use crate::margins::Class;
 use crate::notes::note_transient;
 use crate::quantities::Kind;
-use crate::ranking::{Alternative, Preference, Reason, is_always_faster, primary_ratio, rank};
+use crate::ranking::{Alternative, Preference, Reason, is_always_faster, is_within, primary_ratio, rank};
 use crate::setting::{Modem, Setting};
 use crate::statistics::intervals::count_smaller;
 use crate::texts::{capped, count_text};
@@ -141,8 +141,7 @@ impl Answer<'_> {
         let pays = summarise_vetoes(preference.pays.iter());
         let less = summarise_vetoes(preference.gains_less.iter());
         let gains = if less.is_empty() { less } else { format!(" Less gain than there: {less}.") };
-        let is_level =
-            primary_ratio(self.cell, scheme, preference.other).mean <= libm::log1p(verdicts::MARGIN);
+        let is_level = is_within(self.cell, scheme, preference.other, verdicts::MARGIN);
         let is = if is_level { "level" } else { "faster" };
         let but = match preference.reason {
             Reason::Shown => format!("under which pay: {pays}"),
